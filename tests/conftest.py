@@ -1,0 +1,45 @@
+"""What every test gets; the first part makes a skip impossible in CI."""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+# --- no skips in CI: begin -------------------------------------------------------------------------------------
+# A skip is a test that says nothing and looks green. At a desk it is allowed (no Chromium, no Node); with CI=true
+# every skip, expected failure and unexpected pass is an error, when collected as well as when run.
+STRICT = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
+
+
+def _forbid(report: pytest.TestReport | pytest.CollectReport) -> None:
+    reason = getattr(report, "wasxfail", None)
+    if reason is None and report.outcome != "skipped":
+        return
+    if reason is None:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    else:
+        # Left in place, the attribute would make the terminal count the report as an expected failure.
+        del report.wasxfail  # type: ignore[union-attr]
+    report.outcome = "failed"
+    report.longrepr = f"not run, and CI=true lets nothing be left out: {reason or 'no reason given'}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skipped or expected-to-fail test into a failure."""
+    report = yield
+    if STRICT:
+        _forbid(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Turn a module that skips itself while it is collected into an error."""
+    report = yield
+    if STRICT:
+        _forbid(report)
+    return report
+
+
+# --- no skips in CI: end ---------------------------------------------------------------------------------------
