@@ -5,9 +5,9 @@ from collections.abc import Generator
 
 import pytest
 
-# --- no skips in CI: begin -------------------------------------------------------------------------------------
-# A skip is a test that says nothing and looks green. At a desk it is allowed (no Chromium, no Node); with CI=true
-# every skip, expected failure and unexpected pass is an error, when collected as well as when run.
+# --- no skips in CI: begin ----------------------------------------------------------------------------------
+# A skip is a test that says nothing and looks green. At a desk it is allowed (no Chromium, no Node); with
+# CI=true every skip, expected failure and unexpected pass is an error, when collected as well as when run.
 STRICT = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
 
 
@@ -42,4 +42,4 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     return report
 
 
-# --- no skips in CI: end ---------------------------------------------------------------------------------------
+# --- no skips in CI: end ------------------------------------------------------------------------------------
