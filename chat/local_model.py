@@ -160,7 +160,7 @@ class LocalModel:
 def start(*, port: int | None = None, data: Path | None = None) -> LocalModel | Absent:
     """Start the local model's process and return at once; loading goes on and `ready()` tells its end.
 
-    `port` on 127.0.0.1, a free one when None. `data`: the folder of its log (else `$GYMNASIA_DATA`, else `var/`).
+    `port` on 127.0.0.1, else a free one. `data`: the folder of its log, else `$GYMNASIA_DATA`, else `var/`.
     """
     reason = _absence()
     file = weights()

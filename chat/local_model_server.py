@@ -1,10 +1,10 @@
 """The local model's own process: one GGUF file served on 127.0.0.1 as an OpenAI-compatible server.
 
 Takes: the file, the port, the model's name and sizes on the command line; a pipe on standard input.
-Gives: `/v1/chat/completions` (streaming too) and `/health` by llama.cpp's server, which applies the model's own
-chat template; on standard output one line, `ready` or `absent <reason>`; on standard error llama.cpp's warnings.
-Does not know: the rest of Gymnasia. It is started as a file (`python -I .../local_model_server.py`), with nothing
-of the project importable, so that a fault in here, or in the native code, stays in here.
+Gives: `/v1/chat/completions` (streaming too) and `/health` by llama.cpp's server, which applies the model's
+own chat template; on standard output one line, `ready` or `absent <reason>`; on standard error warnings.
+Does not know: the rest of Gymnasia. It is started as a file (`python -I .../local_model_server.py`), with
+nothing of the project importable, so that a fault in here, or in the native code, stays in here.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-# How often the watch asks for its parent's id, beside waiting for the pipe's end: well within the promised 5 s.
+# How often the watch asks for its parent's id, beside waiting for the pipe's end: well within 5 s.
 WATCH_S = 1.0
 # Lower than the web process (0): a token that comes later is better than a page that answers later.
 NICENESS = 10
@@ -27,9 +27,9 @@ PROMPT_CACHE_MIB = 256
 def watch(parent: int) -> NoReturn:
     """End this process, at once and whatever the other threads do, when the process `parent` is gone.
 
-    The pipe's end is seen however the parent died, `kill -9` included. The parent's id is asked too, for the case
-    that some other child of the parent has inherited the pipe's writing end and holds it open. PR_SET_PDEATHSIG is
-    not used: it fires when the *thread* that started us ends, and that may be one of a pool.
+    The pipe's end is seen however the parent died, `kill -9` included. The parent's id is asked too, for the
+    case that some other child of the parent has inherited the pipe's writing end and holds it open.
+    PR_SET_PDEATHSIG is not used: it fires when the *thread* that started us ends, perhaps one of a pool.
     """
     while os.getppid() == parent:
         readable, _, _ = select.select([0], [], [], WATCH_S)
