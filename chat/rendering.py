@@ -187,7 +187,7 @@ def _mathml(tex: str, *, display: bool) -> str:
     if len(tex) <= TEX_MAX_CHARS:
         try:
             formula = convert_tex(tex, display="block" if display else "inline")
-            # The converter leaves entities in its text and prints it unescaped: `\\text{<b>}` would be markup.
+            # The converter prints its text, full of entities, unescaped: `\\text{<b>}` would be markup.
             for element in formula.iter():
                 element.text = unescape(element.text) if element.text else None
             return tostring(formula, encoding="unicode")
