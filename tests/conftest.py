@@ -19,7 +19,7 @@ def _forbid(report: pytest.TestReport | pytest.CollectReport) -> None:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     else:
         # Left in place, the attribute would make the terminal count the report as an expected failure.
-        del report.wasxfail  # type: ignore[union-attr]
+        del report.wasxfail
     report.outcome = "failed"
     report.longrepr = f"not run, and CI=true lets nothing be left out: {reason or 'no reason given'}"
 
