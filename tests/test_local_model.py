@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
@@ -24,12 +25,11 @@ PARENT_GONE_S = 5.0
 
 def wait_until(claim: Callable[[], bool], within_s: float) -> bool:
     """Look at the claim in small bounded steps."""
-    end = time.monotonic() + within_s
+    end, pause = time.monotonic() + within_s, threading.Event()
     while time.monotonic() < end:
         if claim():
             return True
-        os.sched_yield()
-        signal.sigtimedwait([], 0.02)
+        pause.wait(0.02)
     return claim()
 
 
