@@ -1,0 +1,65 @@
+"""What every page needs and no view should have to say: icons, and the table of contents."""
+
+import datetime as dt
+from typing import Any, NamedTuple
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Conversation
+
+register = template.Library()
+
+CONTENTS_MAX = 200
+
+
+class Group(NamedTuple):
+    """Conversations of one stretch of time, newest first."""
+
+    label: str | Promise
+    conversations: list[Conversation]
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """An icon of the sprite; always beside words, so hidden from readers of the screen."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static("chat/icons.svg"), name
+    )
+
+
+@register.inclusion_tag("chat/_contents.html", takes_context=True)
+def contents(context: template.Context) -> dict[str, Any]:
+    """The person's conversations as a table of contents, in one query."""
+    user = context.get("user")
+    if user is None or not user.is_authenticated:
+        return {"user": None, "groups": []}
+    rows = Conversation.objects.owned_by(user).only("id", "title", "updated", "user_id")[:CONTENTS_MAX]
+    current = context.get("conversation")
+    return {
+        "user": user,
+        "groups": by_age(list(rows), timezone.localdate()),
+        "current": current.pk if current is not None else None,
+        "home": context.get("home", False),
+    }
+
+
+def by_age(conversations: list[Conversation], today: dt.date) -> list[Group]:
+    """Split a newest-first list into today, yesterday, this week and earlier; empty stretches are left out."""
+    limits: list[tuple[str | Promise, dt.date]] = [
+        (_("Today"), today),
+        (_("Yesterday"), today - dt.timedelta(days=1)),
+        (_("This week"), today - dt.timedelta(days=6)),
+        (_("Earlier"), dt.date.min),
+    ]
+    groups = [Group(label, []) for label, _oldest in limits]
+    for conversation in conversations:
+        day = timezone.localdate(conversation.updated)
+        index = next(i for i, (_label, oldest) in enumerate(limits) if day >= oldest)
+        groups[index].conversations.append(conversation)
+    return [group for group in groups if group.conversations]

@@ -1,0 +1,1 @@
+"""Thin shells: a request becomes a verb, a row becomes a page."""

@@ -1,0 +1,32 @@
+"""Whether this process lives, and whether it should be given work."""
+
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, JsonResponse
+
+from chat import catalogue, consumers
+
+
+@login_not_required
+def healthz(request: HttpRequest) -> JsonResponse:
+    """200 as long as the process answers at all."""
+    return JsonResponse({"status": "ok"})
+
+
+@login_not_required
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 when migrated, the local model loaded or declared absent, and not draining; else 503 and why."""
+    local = catalogue.local_state()
+    checks = {"database": _database(), "local_model": local, "engine": consumers.engine_state()}
+    ready = checks["database"] == "migrated" and local != "loading" and checks["engine"] == "running"
+    return JsonResponse({"ready": ready, **checks}, status=200 if ready else 503)
+
+
+def _database() -> str:
+    try:
+        executor = MigrationExecutor(connection)
+        waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError as error:
+        return f"not reached: {type(error).__name__}"
+    return f"{len(waiting)} migrations to run" if waiting else "migrated"
