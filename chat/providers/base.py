@@ -1,0 +1,129 @@
+"""What every wire shares: the prompt, the request that it becomes, where it goes, and the wire's own
+protocol.
+
+Takes nothing; gives the types. A wire is pure: it builds a request and reads events; `upstream.py` does the
+talking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from chat.providers.profiles import Profile
+from chat.streaming.outcome import Verdict
+from chat.streaming.pipeline import Framing, WireReader
+
+__all__ = [
+    "Endpoint",
+    "Framing",
+    "Model",
+    "Prompt",
+    "Secret",
+    "Turn",
+    "UpstreamRequest",
+    "Wire",
+    "WireReader",
+]
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One message of the conversation, as the model is to see it."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """All that is asked: the system text, the turns (oldest first), and settings by the names of `SETTINGS`.
+
+    Turns may follow each other with the same role (a reply that was never confirmed is in no prompt): the
+    wire joins them.
+    """
+
+    system: str
+    turns: list[Turn]
+    settings: dict[str, Any] = {}
+
+
+class Secret:
+    """A key that no repr, log line or equality message shows."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """Return the key, for the one header that carries it."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+
+class Model(msgspec.Struct, frozen=True):
+    """One model that an endpoint offers: the provider's name and the one that a person reads."""
+
+    id: str
+    label: str
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """One place that speaks a wire. `key_env` names the variable that the key came from."""
+
+    name: str
+    label: str
+    wire: str
+    base_url: str
+    key_env: str | None
+    profile: str
+    models: tuple[Model, ...]
+    key: Secret | None = None
+
+
+class UpstreamRequest(msgspec.Struct, frozen=True):
+    """One HTTP request, ready to send. Its repr shows neither headers (keys) nor the body (what a person
+    wrote).
+    """
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: bytes
+
+    def __repr__(self) -> str:
+        return f"UpstreamRequest({self.method} {self.url}, {len(self.body)} bytes)"
+
+
+class Wire(Protocol):
+    """One provider's protocol: prompt -> request, events -> deltas and verdict, HTTP error -> verdict."""
+
+    @property
+    def name(self) -> str:
+        """The name that endpoints, `replay` and the database use."""
+
+    @property
+    def framing(self) -> Callable[[int], Framing]:
+        """How a body of this wire is cut into events, given the largest size of one in bytes."""
+
+    def reader(self, profile: Profile) -> WireReader:
+        """Return a fresh reader for one stream in this dialect."""
+
+    def request(self, prompt: Prompt, *, endpoint: Endpoint, model: str) -> UpstreamRequest:
+        """Return the request that asks this prompt of that model; raise `UnknownSetting` for a setting
+        without meaning.
+        """
+
+    def http_error(self, status: int, headers: Mapping[str, str], body: bytes) -> Verdict:
+        """Return what an HTTP status other than 2xx, with the beginning of its body, means for the
+        generation.
+        """

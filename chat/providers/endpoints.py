@@ -1,0 +1,153 @@
+"""Where models are: the table of endpoints, and which of them this environment makes available.
+
+Takes an environment mapping (each `NAME` may be given as `NAME_FILE`, the path of a file that holds it) and
+the local model's address; gives endpoints. Keys travel as `Secret` only. Does not connect to anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from chat.providers.base import Endpoint, Model, Secret
+
+__all__ = ["ENDPOINTS", "BadEndpointError", "Endpoint", "Model", "available", "setting"]
+
+LOCAL_MODEL = Model("SmolLM2-135M-Instruct", "SmolLM2 135M (local, English)")
+
+OPENAI = Endpoint(
+    name="openai",
+    label="OpenAI",
+    wire="openai_chat",
+    base_url="https://api.openai.com/v1",
+    key_env="OPENAI_API_KEY",
+    profile="openai",
+    models=(
+        Model("gpt-5.4", "GPT-5.4"),
+        Model("gpt-5-mini", "GPT-5 mini"),
+        Model("gpt-4.1-mini", "GPT-4.1 mini"),
+    ),
+)
+COMPATIBLE = Endpoint(
+    name="compatible",
+    label="OpenAI-compatible",
+    wire="openai_chat",
+    base_url="",
+    key_env="OPENAI_COMPATIBLE_API_KEY",
+    profile="strict",
+    models=(Model("default", "Default model"),),
+)
+LOCAL = Endpoint(
+    name="local",
+    label="This machine",
+    wire="openai_chat",
+    base_url="",
+    key_env=None,
+    profile="llama.cpp",
+    models=(LOCAL_MODEL,),
+)
+
+# What somebody configured on purpose comes before what is always there: the first one is the default of the
+# page.
+ENDPOINTS = (COMPATIBLE, OPENAI, LOCAL)
+
+
+class BadEndpointError(ValueError):
+    """A variable of the environment cannot be used; the text is one line that names it and shows no secret."""
+
+
+def available(environ: Mapping[str, str], *, local_url: str | None = None) -> list[Endpoint]:
+    """Return the endpoints that can be asked, the default first; raise `BadEndpointError` for a variable that
+    cannot be used.
+
+    `OPENAI_COMPATIBLE_URL` may be joined by `OPENAI_COMPATIBLE_API_KEY`, `OPENAI_COMPATIBLE_MODELS` (names,
+    separated by commas) and `OPENAI_COMPATIBLE_PROFILE` (a vendor of `profiles.py`).
+    """
+    found = [_compatible(environ), _openai(environ), _local(local_url)]
+    return [endpoint for endpoint in found if endpoint is not None]
+
+
+def setting(environ: Mapping[str, str], name: str) -> str:
+    """Return the value of a variable, from `NAME` or else from the file that `NAME_FILE` names; "" if there
+    is none.
+    """
+    value = environ.get(name, "").strip()
+    path = environ.get(f"{name}_FILE", "").strip()
+    if value or not path:
+        return value
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise BadEndpointError(
+            f"{name}_FILE: expected a file that can be read at {path}, got: {why}"
+        ) from error
+
+
+def _compatible(environ: Mapping[str, str]) -> Endpoint | None:
+    url = setting(environ, "OPENAI_COMPATIBLE_URL")
+    if not url:
+        return None
+    names = [name.strip() for name in setting(environ, "OPENAI_COMPATIBLE_MODELS").split(",") if name.strip()]
+    return _with(
+        COMPATIBLE,
+        base_url=_base_url("OPENAI_COMPATIBLE_URL", url),
+        key=_key(environ, COMPATIBLE),
+        profile=setting(environ, "OPENAI_COMPATIBLE_PROFILE") or COMPATIBLE.profile,
+        models=tuple(Model(name, name) for name in names) or COMPATIBLE.models,
+    )
+
+
+def _openai(environ: Mapping[str, str]) -> Endpoint | None:
+    key = _key(environ, OPENAI)
+    url = setting(environ, "OPENAI_BASE_URL")
+    if key is None and not url:
+        return None
+    base_url = _base_url("OPENAI_BASE_URL", url) if url else OPENAI.base_url
+    return _with(OPENAI, base_url=base_url, key=key)
+
+
+def _local(local_url: str | None) -> Endpoint | None:
+    return _with(LOCAL, base_url=_base_url("local_url", local_url)) if local_url else None
+
+
+def _key(environ: Mapping[str, str], endpoint: Endpoint) -> Secret | None:
+    if endpoint.key_env is None:
+        return None
+    key = setting(environ, endpoint.key_env)
+    if not key:
+        return None
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise BadEndpointError(
+            f"{endpoint.key_env}: expected a key of visible ASCII characters, got other characters in it"
+        )
+    return Secret(key)
+
+
+def _base_url(name: str, url: str) -> str:
+    """Check an address; one without a path gets `/v1`, where nearly every compatible server listens."""
+    try:
+        parts = urlsplit(url)
+        valid = (
+            parts.scheme in {"http", "https"}
+            and bool(parts.hostname)
+            and (parts.port is None or parts.port > 0)
+        )
+    except ValueError:
+        raise BadEndpointError(
+            f"{name}: expected an address such as http://127.0.0.1:8080/v1, got one that is none"
+        ) from None
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise BadEndpointError(
+            f"{name}: expected an address without user, query or fragment, got one with them"
+        )
+    if not valid:
+        raise BadEndpointError(f"{name}: expected an address such as http://127.0.0.1:8080/v1, got {url!r}")
+    url = url.rstrip("/")
+    return url if parts.path.strip("/") else f"{url}/v1"
+
+
+def _with(endpoint: Endpoint, **changes: object) -> Endpoint:
+    values = {name: getattr(endpoint, name) for name in endpoint.__struct_fields__}
+    return Endpoint(**(values | changes))

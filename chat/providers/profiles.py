@@ -1,0 +1,57 @@
+"""Dialects: in what a server differs from the wire that it speaks, as a table.
+
+Takes a vendor's name; gives its profile. Does not know where a server is, nor how its wire is read.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """One dialect of a wire.
+
+    `done_required`: a finish without `[DONE]` proves nothing. `usage_option`: the server takes
+    `stream_options`. `system_role`: what the system text is sent as. `limit_field`: what the output limit is
+    called. `key_header`: `authorization` (bearer) or a header of the vendor's own.
+    """
+
+    name: str
+    done_required: bool = True
+    usage_option: bool = True
+    system_role: str = "system"
+    limit_field: str = "max_tokens"
+    key_header: str = "authorization"
+
+
+STRICT = Profile("strict")
+"""What an unknown server gets: nothing is taken on trust."""
+
+_TABLE = (
+    Profile("openai", system_role="developer", limit_field="max_completion_tokens"),
+    Profile("azure", system_role="developer", limit_field="max_completion_tokens", key_header="api-key"),
+    # These omit or mis-frame `[DONE]`, so that their finish reason is the evidence.
+    Profile("llama.cpp", done_required=False),
+    Profile("ollama", done_required=False),
+    Profile("perplexity", done_required=False, usage_option=False),
+    Profile("writer", done_required=False),
+    Profile("gpustack", done_required=False),
+    Profile("huggingface", done_required=False),
+    # Strict ones that refuse `stream_options` or name things in their own way.
+    Profile("mistral", usage_option=False),
+    Profile("groq", limit_field="max_completion_tokens"),
+    Profile("xai", limit_field="max_completion_tokens"),
+)
+
+
+def _plain(name: str) -> str:
+    """Fold spelling: `llama.cpp`, `llamacpp` and `LlamaCpp` are one name."""
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+PROFILES: dict[str, Profile] = {_plain(profile.name): profile for profile in _TABLE}
+
+
+def profile(name: str | None) -> Profile:
+    """Return the dialect of that vendor; an unknown name is the strict default."""
+    return PROFILES.get(_plain(name or ""), STRICT)

@@ -1,0 +1,74 @@
+"""What a wire says has grown: values, the same for every provider.
+
+Takes nothing; gives the delta types, the usage and the rule for text that a database can store. Does not know
+how a provider spells them.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+import msgspec
+
+Key = int | str
+
+
+class PartKind(StrEnum):
+    """The kinds of part that a reply is made of."""
+
+    answer = "answer"
+    reasoning = "reasoning"
+    refusal = "refusal"
+    tool_arguments = "tool_arguments"
+
+
+class TextDelta(msgspec.Struct, frozen=True, gc=False):
+    """New text of one answer, reasoning or refusal part; `key` is the provider's own name for that part."""
+
+    kind: PartKind
+    key: Key
+    text: str
+
+
+class ToolDelta(msgspec.Struct, frozen=True, gc=False):
+    """A new fragment of one tool call. Id and name come once, or empty; `position` is its place among the
+    calls.
+    """
+
+    key: Key
+    call_id: str
+    name: str
+    arguments: str
+    position: int = 0
+
+
+Delta = TextDelta | ToolDelta
+
+
+class Usage(msgspec.Struct, frozen=True, gc=False):
+    """Tokens as the provider counted them; what it did not say is None."""
+
+    input: int | None
+    output: int | None
+    reasoning: int | None = None
+    cached_input: int | None = None
+
+
+# PostgreSQL cannot store U+0000, and no encoder can write a lone surrogate. JSON escapes can carry both.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """Return the text with surrogate pairs joined, and each lone surrogate and each NUL replaced by U+FFFD."""
+    if _UNSTORABLE.search(text) is None:
+        return text
+    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return joined.replace("\0", "\ufffd")
+
+
+def is_storable(text: str) -> bool:
+    """Say whether the text can be stored as it is; cheap for what is nearly always the case."""
+    if text.isascii():
+        return "\0" not in text
+    return _UNSTORABLE.search(text) is None

@@ -1,0 +1,57 @@
+"""The reading: everything that one stream amounted to, as plain values.
+
+Takes nothing; gives the types that `replay`, validation and the tests compare. Does not know how it was read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from chat.streaming.deltas import Usage
+from chat.streaming.outcome import Outcome, Reason
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """One requested call: the argument text as received, parsed (None if it cannot be), and whether it may
+    run.
+
+    `complete` is true only when the outcome is `tool_requested`, the call has a name, and its arguments are a
+    JSON object. Nothing is ever repaired: an empty text is no object.
+    """
+
+    id: str
+    name: str
+    arguments_text: str | None
+    arguments: Any
+    complete: bool
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What a stream amounted to; while it is open, what it amounts to so far."""
+
+    outcome: Outcome
+    reason: Reason | None
+    provider_reason: str | None
+    retryable: bool | None
+    answer: str
+    reasoning_parts: list[str]
+    refusal: str
+    tool_calls: list[ToolCall]
+    response_id: str | None
+    usage: Usage | None
+    detail: str = ""
+    divergence: str | None = None
+    last_event: str | None = None
+    late_events: int = 0
+
+    @property
+    def confirmable(self) -> bool:
+        """Whether validation may look at it at all: the provider's own terminal signal said that it is whole."""
+        return self.outcome is Outcome.complete
+
+    @property
+    def reasoning(self) -> str:
+        """The reasoning parts, joined by one blank line."""
+        return "\n\n".join(self.reasoning_parts)

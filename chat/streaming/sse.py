@@ -1,0 +1,156 @@
+"""Text -> server-sent events, by the letter of the WHATWG event stream.
+
+Takes pieces of text, cut anywhere; gives events. Lines end with LF, CR or CRLF and with nothing else: U+2028,
+U+2029, U+0085, VT and FF are text. Does not know what the data of an event means.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from chat.streaming.errors import EventTooLarge, FeedAfterClose
+
+DEFAULT_MAX_EVENT_BYTES = 8 * 1024 * 1024
+
+# A reconnection time beyond this many digits is nonsense, and int() refuses absurd lengths with an exception.
+_MAX_RETRY_DIGITS = 15
+
+
+class Event(msgspec.Struct, frozen=True, gc=False):
+    """One dispatched event: its type (`message` if none was named), its data, and the id that then stood."""
+
+    type: str
+    data: str
+    last_event_id: str
+
+
+def size_bytes(text: str) -> int:
+    """Return how many bytes the text has in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+class SseReader:
+    """Splits an event stream; gives the same events for every way the text may be cut.
+
+    The size of an event is the UTF-8 bytes of its field lines, line ends not counted. Comments do not count,
+    but no line, comment or not, may be longer than the limit. What passes it raises `EventTooLarge` at once,
+    in mid-line; the buffers are dropped, and the reader takes nothing more.
+    """
+
+    __slots__ = (
+        "_closed",
+        "_data",
+        "_event_bytes",
+        "_id",
+        "_line_bytes",
+        "_line_parts",
+        "_max_event_bytes",
+        "_swallow_lf",
+        "_type",
+        "last_event_id",
+        "retry",
+    )
+
+    def __init__(self, max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES) -> None:
+        self.last_event_id = ""
+        self.retry: int | None = None
+        self._max_event_bytes = max_event_bytes
+        self._closed = False
+        self._swallow_lf = False
+        self._id = ""
+        self._reset_event()
+        self._reset_line()
+
+    def feed(self, text: str) -> list[Event]:
+        """Return the events that this piece of text completes, in order."""
+        if self._closed:
+            raise FeedAfterClose(self)
+        if self._swallow_lf and text:
+            # The CR ended its line when it came; an LF right after it belongs to it, even in the next chunk.
+            self._swallow_lf = False
+            if text[0] == "\n":
+                text = text[1:]
+        if not text:
+            return []
+        if "\r" in text:
+            self._swallow_lf = text[-1] == "\r"
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        lines = text.split("\n")
+        rest = lines.pop()
+        events: list[Event] = []
+        if lines:
+            if self._line_parts:
+                self._line_parts.append(lines[0])
+                lines[0] = "".join(self._line_parts)
+                self._reset_line()
+            self._read_lines(lines, events)
+        if rest:
+            self._hold(rest, events)
+        return events
+
+    def close(self) -> list[Event]:
+        """Drop what no blank line has ended: the standard says that it is never dispatched."""
+        self._drop()
+        return []
+
+    def _read_lines(self, lines: list[str], events: list[Event]) -> None:
+        for line in lines:
+            if not line:
+                self.last_event_id = self._id
+                data = self._data
+                if data:
+                    text = data[0] if len(data) == 1 else "\n".join(data)
+                    events.append(Event(self._type or "message", text, self._id))
+                self._reset_event()
+                continue
+            size = len(line) if line.isascii() else size_bytes(line)
+            if line[0] == ":":
+                if size > self._max_event_bytes:
+                    self._refuse(events)
+                continue
+            self._event_bytes += size
+            if self._event_bytes > self._max_event_bytes:
+                self._refuse(events)
+            if line.startswith("data:"):
+                self._data.append(line[6:] if line.startswith(" ", 5) else line[5:])
+            else:
+                name, _, value = line.partition(":")
+                self._read_field(name, value.removeprefix(" "))
+
+    def _read_field(self, name: str, value: str) -> None:
+        if name == "data":
+            self._data.append(value)
+        elif name == "event":
+            self._type = value
+        elif name == "id":
+            if "\0" not in value:
+                self._id = value
+        elif name == "retry" and value.isascii() and value.isdigit() and len(value) <= _MAX_RETRY_DIGITS:
+            self.retry = int(value)
+
+    def _hold(self, rest: str, events: list[Event]) -> None:
+        self._line_parts.append(rest)
+        self._line_bytes += size_bytes(rest)
+        size = self._line_bytes
+        if self._line_parts[0][0] != ":":
+            size += self._event_bytes
+        if size > self._max_event_bytes:
+            self._refuse(events)
+
+    def _refuse(self, events: list[Event]) -> None:
+        self._drop()
+        raise EventTooLarge(self._max_event_bytes, events)
+
+    def _drop(self) -> None:
+        self._closed = True
+        self._reset_event()
+        self._reset_line()
+
+    def _reset_event(self) -> None:
+        self._data: list[str] = []
+        self._type = ""
+        self._event_bytes = 0
+
+    def _reset_line(self) -> None:
+        self._line_parts: list[str] = []
+        self._line_bytes = 0
