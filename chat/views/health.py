@@ -9,13 +9,13 @@ from chat import catalogue, consumers
 
 
 @login_not_required
-def healthz(request: HttpRequest) -> JsonResponse:
+def healthz(_: HttpRequest) -> JsonResponse:
     """200 as long as the process answers at all."""
     return JsonResponse({"status": "ok"})
 
 
 @login_not_required
-def readyz(request: HttpRequest) -> JsonResponse:
+def readyz(_: HttpRequest) -> JsonResponse:
     """200 when migrated, the local model loaded or declared absent, and not draining; else 503 and why."""
     local = catalogue.local_state()
     checks = {"database": _database(), "local_model": local, "engine": consumers.engine_state()}

@@ -1,0 +1,45 @@
+"""Which providers and models this process can use now: the table of endpoints, its keys, and the local model.
+
+Takes the environment and what became of the local model; gives endpoints by name. Asked at each use, so that a reply that
+was queued before a restart finds the local model at its new port.
+"""
+
+import os
+
+from chat.local_model import Absent, LocalModel
+from chat.providers.base import Endpoint, Model
+from chat.providers.endpoints import available
+
+_local: LocalModel | Absent = Absent("it was not started")
+
+
+def use_local(local: LocalModel | Absent) -> None:
+    """Say what became of the local model."""
+    global _local  # noqa: PLW0603 (one local model per process, started by the server)
+    _local = local
+
+
+def local_state() -> str:
+    """`ready`, `loading`, or why there is none: for readiness and for the first line of the server."""
+    if isinstance(_local, Absent):
+        return f"absent: {_local.reason}"
+    gone = _local.exit_reason()
+    if gone is not None:
+        return f"absent: {gone}"
+    return "ready" if _local.ready() else "loading"
+
+
+def endpoints() -> dict[str, Endpoint]:
+    """Every endpoint that can be asked, by name; the first is the default."""
+    alive = isinstance(_local, LocalModel) and _local.exit_reason() is None
+    local_url = _local.base_url if alive and isinstance(_local, LocalModel) else None
+    return {endpoint.name: endpoint for endpoint in available(os.environ, local_url=local_url)}
+
+
+def find(value: str) -> tuple[Endpoint, Model] | None:
+    """The endpoint and model of a picker's value `endpoint:model`; None if there is no such choice here."""
+    name, _, model_id = value.partition(":")
+    endpoint = endpoints().get(name)
+    if endpoint is None:
+        return None
+    return next(((endpoint, model) for model in endpoint.models if model.id == model_id), None)

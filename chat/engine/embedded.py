@@ -1,0 +1,228 @@
+"""The engine inside the web process: one loop, one tick, one thread for the database.
+
+Verbs call `launch`, `stop` and `closed` from any thread after their commit; the loop's own thread does the rest. Tasks get
+a fresh context: one started from a view would inherit that view's thread, and its database connection.
+"""
+
+import asyncio
+import contextvars
+import functools
+import logging
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection
+
+from chat import drafts, generations
+from chat.conf import Conf
+from chat.drafts import DraftStore
+from chat.engine.hub import Hub
+from chat.engine.reaper import sweep_forever
+from chat.engine.runner import Parts, Run, Runner, turn_notice
+from chat.generations import Ended
+from chat.models import Generation
+from chat.providers.base import Endpoint
+from chat.streaming.outcome import Reason
+from chat.upstream import Upstream
+
+log = logging.getLogger(__name__)
+
+DRAIN_S = 8.0
+
+
+class EmbeddedEngine:
+    """Runs generations as tasks of this process's event loop. `start` on the loop, `drain` before it stops."""
+
+    def __init__(
+        self, conf: Conf, *, store: DraftStore, endpoints: Callable[[], Mapping[str, Endpoint]]
+    ) -> None:
+        self.conf = conf
+        self.store = store
+        self.hub = Hub(store)
+        self.owner = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.draining = False
+        self._endpoints = endpoints
+        self._runs: dict[UUID, Run] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        # One thread of its own: on the shared one a slow view delayed first tokens to 100 ms.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="engine-db")
+        # What open pages ask for (joining, a finished reply's HTML) must not stand in the way of running replies.
+        self._pages_thread = ThreadPoolExecutor(2, thread_name_prefix="pages-db")
+
+    # --- life ---------------------------------------------------------------------------------------------------
+    async def start(self) -> None:
+        """Begin to serve on the running loop: the client is made, the tick, the saves, the reaper and the look run."""
+        self._loop = asyncio.get_running_loop()
+        self.upstream = Upstream(
+            connect_timeout_s=self.conf.connect_timeout_s, idle_timeout_s=self.conf.idle_timeout_s
+        )
+        self._runner = Runner(
+            Parts(self.conf, self.owner, self.db, self.upstream, self._endpoints, self.store, self.hub)
+        )
+        await self.db(connection.ensure_connection)
+        generations.register_engine(self)
+        self._spawn(self._tick_forever())
+        self._spawn(self._save_forever())
+        self._spawn(self._look_forever())
+        self._spawn(
+            sweep_forever(
+                self.db, interval_s=self.conf.sweep_interval_s, ended=self._ended, orphan=self.launch
+            )
+        )
+
+    async def drain(self) -> None:
+        """Stop: own runs end at once and say why, queued ones are given back, the rest is cancelled."""
+        self.draining = True
+        generations.unregister_engine(self)
+        running = []
+        for run in list(self._runs.values()):
+            self._interrupt(run, Reason.shutdown)
+            if run.task is not None:
+                running.append(run.task)
+        if running:
+            await asyncio.wait(running, timeout=DRAIN_S)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.upstream.aclose()
+        await self.db(connection.close)
+        self._thread.shutdown(wait=False)
+        self._pages_thread.shutdown(wait=False)
+
+    async def db(self, verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a verb on the engine's own database thread; verbs run there one after the other."""
+        call = functools.partial(_on_thread, verb, *args, **kwargs)
+        return await self._loop.run_in_executor(self._thread, call)
+
+    async def db_for_pages(self, verb: Callable[..., Any], *args: Any) -> Any:
+        """The same for what pages read, on threads beside it."""
+        return await self._loop.run_in_executor(
+            self._pages_thread, functools.partial(_on_thread, verb, *args)
+        )
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = self._loop.create_task(work, context=contextvars.Context())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # --- what verbs ask for, from any thread ------------------------------------------------------------------------
+    def launch(self, generation: Generation) -> None:
+        self._loop.call_soon_threadsafe(self._launch, generation)
+
+    def stop(self, generation: Generation) -> None:
+        self._loop.call_soon_threadsafe(lambda: self._spawn(self._ended(Ended(generation))))
+
+    def closed(self, conversation_id: UUID) -> None:
+        self._loop.call_soon_threadsafe(lambda: self._spawn(self.hub.close(conversation_id)))
+
+    def _launch(self, generation: Generation) -> None:
+        if self.draining or generation.pk in self._runs or generation.conversation_id is None:
+            return
+        run = self._runs[generation.pk] = Run(
+            generation, generation.conversation_id, paint_interval_ms=self.conf.paint_interval_ms
+        )
+        run.task = self._spawn(self._run(run, generation))
+
+    async def _run(self, run: Run, generation: Generation) -> None:
+        try:
+            await self.hub.publish(run.conversation_id, run.generation_id, [turn_notice(generation)])
+            await self._runner.run(run)
+        except (DatabaseError, InterfaceError):
+            log.exception("generation %s is left to the reaper", run.generation_id)
+        finally:
+            self._runs.pop(run.generation_id, None)
+
+    def _interrupt(self, run: Run, reason: Reason) -> None:
+        """Break off the run's task where it waits, unless it is already writing its end. A run that is just taking
+        its lease is left to find `stopping` itself: the lease may be taken by the time a cancellation arrives."""
+        if run.task is None or run.ending or run.stopping is not None:
+            return
+        run.stopping = reason
+        if run.job is not None:
+            run.task.cancel()
+
+    async def _ended(self, ended: Ended) -> None:
+        """A row was ended by someone else than its runner: stop the runner, if it is ours, and tell the pages."""
+        row = ended.generation
+        run = self._runs.get(row.pk)
+        if run is not None:
+            self._interrupt(run, Reason(row.reason))
+        if (run is None or run.job is None) and row.conversation_id is not None:
+            await self._runner.tell_end(row.conversation_id, ended)
+
+    # --- the clock of the process -----------------------------------------------------------------------------------
+    async def _tick_forever(self) -> None:
+        """Paint every draft that has something new, once per interval. Under load the interval stretches, not the delay."""
+        shortest, longest = self.conf.paint_interval_ms / 1000, self.conf.paint_interval_max_ms / 1000
+        pause = shortest
+        while True:
+            await asyncio.sleep(pause)
+            begun = time.monotonic()
+            for run in list(self._runs.values()):
+                if run.throttle.tick(begun):
+                    await self._runner.paint(run)
+            took = time.monotonic() - begun
+            pause = min(longest, max(shortest - took, took))
+
+    async def _save_forever(self) -> None:
+        """Once per interval: all checkpoints that are due in one transaction, all leases in another."""
+        while True:
+            await asyncio.sleep(self.conf.checkpoint_interval_ms / 1000)
+            now = time.monotonic()
+            self.store.purge(now=now, keep_s=self.conf.store_keep_s)
+            runs = [run for run in self._runs.values() if run.job is not None]
+            if not runs:
+                continue
+            for run in runs:
+                if run.has_stalled(now, limit_s=self.conf.no_progress_timeout_s):
+                    self._interrupt(run, Reason.stalled)
+            try:
+                held: set[UUID] = await self.db(
+                    _save_and_renew, [save for run in runs if (save := run.save())], self.owner
+                )
+            except (DatabaseError, InterfaceError):
+                log.exception("drafts could not be saved; tried again in a moment")
+                continue
+            for run in runs:
+                if run.generation_id not in held and run.task is not None and not run.task.done():
+                    self._interrupt(run, Reason.worker_lost)
+
+    async def _look_forever(self) -> None:
+        """Compare what open pages see as running with the stored state: an end that was lost on its way is sent again."""
+        while True:
+            await asyncio.sleep(self.conf.look_interval_s)
+            watched = self.hub.unfinished() - self._runs.keys()
+            if not watched:
+                continue
+            try:
+                rows: list[Generation] = await self.db_for_pages(_rows, watched)
+            except (DatabaseError, InterfaceError):
+                log.exception("open pages could not be compared; tried again in a moment")
+                continue
+            for row in rows:
+                await self.hub.look(row)
+
+
+def _rows(ids: set[UUID]) -> list[Generation]:
+    return list(Generation.objects.filter(pk__in=ids).exclude(conversation=None))
+
+
+def _save_and_renew(saves: list[drafts.Save], owner: str) -> set[UUID]:
+    drafts.save(saves)
+    return generations.renew(owner)
+
+
+def _on_thread(verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The connection stays open between calls; one that failed is looked at before the next."""
+    try:
+        return verb(*args, **kwargs)
+    except (DatabaseError, InterfaceError):
+        close_old_connections()
+        raise

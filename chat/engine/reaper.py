@@ -1,0 +1,40 @@
+"""Looks after what lost its runner, in every process, with or without anybody's browser open.
+
+Takes nothing but the clock; gives ended generations and orphans to the engine of this process. What is lost, overdue or
+orphaned is decided by one verb (`generations.sweep`).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.db import DatabaseError, InterfaceError
+
+from chat import generations
+from chat.generations import Ended
+from chat.models import Generation
+
+log = logging.getLogger(__name__)
+
+
+async def sweep_forever(
+    db: Callable[..., Awaitable[Any]],
+    *,
+    interval_s: float,
+    ended: Callable[[Ended], Awaitable[None]],
+    orphan: Callable[[Generation], None],
+) -> None:
+    """Sweep once per interval until cancelled; a database that is away is asked again at the next one."""
+    while True:
+        try:
+            swept: generations.Swept = await db(generations.sweep)
+        except (DatabaseError, InterfaceError):
+            log.exception("the sweep failed and is tried again")
+        else:
+            for row in swept.ended:
+                log.warning("generation %s ended by the reaper: %s", row.pk, row.reason)
+                await ended(Ended(row))
+            for row in swept.orphans:
+                orphan(row)
+        await asyncio.sleep(interval_s)

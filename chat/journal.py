@@ -1,0 +1,84 @@
+"""The only writer of any `state`: one door, `fire`.
+
+It takes a subject as its caller saw it and a trigger, looks the next state up in the subject's table, and moves the row by
+compare-and-set together with a journal row. It does not know why anything moves.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from chat.models import Generation, JournalRow, Subject
+from chat.states.generation import GENERATION, State, Trigger
+from chat.streaming.outcome import Reason
+
+
+class Fired(StrEnum):
+    """What became of a trigger. Losing is an answer, not an exception."""
+
+    MOVED = "moved"
+    LATE = "late"  # the state is final: counted, nothing changed
+    LOST = "lost"  # someone else moved the row first, or the fence is stale
+    GONE = "gone"  # there is no such row any more
+
+
+def fire(
+    subject: Generation,
+    trigger: Trigger,
+    *,
+    seen: str,
+    actor: str,
+    reason: Reason | None = None,
+    detail: str = "",
+    fence: int | None = None,
+    **changes: Any,
+) -> Fired:
+    """Move `subject` out of the state `seen` by `trigger`; `changes` are written with the move.
+
+    A runner must pass its `fence`. On MOVED the subject in hand holds the new state and version. Raises
+    `IllegalTransition` where a non-final state has no cell for the trigger: that is a bug of ours.
+    """
+    target = GENERATION.next_state(State(seen), trigger)
+    if target is None:
+        return _late(subject)
+    rows = Generation.objects.filter(pk=subject.pk, state=seen, version=subject.version)
+    if fence is not None:
+        rows = rows.filter(fence=fence)
+    values: dict[str, Any] = {**changes, "state": str(target), "version": subject.version + 1}
+    if reason is not None:
+        values["reason"] = str(reason)
+    if detail:
+        values["detail"] = detail
+    with transaction.atomic():
+        if rows.update(**values) == 0:
+            return _lost(subject)
+        JournalRow.objects.create(
+            subject=Subject.GENERATION,
+            subject_id=subject.pk,
+            sequence=subject.version + 1,
+            trigger=str(trigger),
+            from_state=seen,
+            to_state=str(target),
+            actor=actor,
+            reason=str(reason or ""),
+            detail=detail,
+            fence=fence,
+        )
+    for name, value in values.items():
+        setattr(subject, name, value)
+    return Fired.MOVED
+
+
+def _lost(subject: Generation) -> Fired:
+    """Tell apart why no row matched: gone, final by now, or moved on by someone else."""
+    now = Generation.objects.filter(pk=subject.pk).values_list("state", flat=True).first()
+    if now is None:
+        return Fired.GONE
+    return _late(subject) if State(now) in GENERATION.finals else Fired.LOST
+
+
+def _late(subject: Generation) -> Fired:
+    counted = Generation.objects.filter(pk=subject.pk).update(late=F("late") + 1)
+    return Fired.LATE if counted else Fired.GONE

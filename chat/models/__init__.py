@@ -1,0 +1,14 @@
+"""The nouns. They hold constraints and querysets; verbs stand in `generations.py` and `conversations.py`."""
+
+from .conversation import Conversation, Message, MessageKind
+from .generation import Checkpoint, Generation, JournalRow, Subject
+
+__all__ = [
+    "Checkpoint",
+    "Conversation",
+    "Generation",
+    "JournalRow",
+    "Message",
+    "MessageKind",
+    "Subject",
+]

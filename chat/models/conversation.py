@@ -1,0 +1,74 @@
+"""Conversations and their messages. A message is whole by definition: nothing half ever becomes a row here."""
+
+import uuid
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    def owned_by(self, user: "AbstractBaseUser | AnonymousUser") -> "ConversationQuerySet":
+        """What this person may see. Nobody, staff included, reads another person's conversation through the page."""
+        return self.none() if user.pk is None else self.filter(user_id=user.pk)
+
+
+class Conversation(models.Model):
+    """A tree of messages; `head` is the last message of the branch that is shown."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="conversations")
+    title = models.CharField(_("title"), max_length=120)
+    endpoint = models.CharField(_("provider"), max_length=40)
+    model = models.CharField(_("model"), max_length=200)
+    head = models.ForeignKey("Message", models.SET_NULL, null=True, blank=True, related_name="+")
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+    updated = models.DateTimeField(_("updated"), auto_now=True)
+
+    objects = ConversationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-updated"]
+        indexes = [models.Index(fields=["user", "-updated"], name="conversation_recent")]
+        verbose_name = _("conversation")
+        verbose_name_plural = _("conversations")
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class MessageKind(models.TextChoices):
+    USER = "user", _("person")
+    ANSWER = "answer", _("answer")
+
+
+class Message(models.Model):
+    """What was said and is whole: by a person, or by a model whose generation was confirmed."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="messages")
+    parent = models.ForeignKey("self", models.CASCADE, null=True, blank=True, related_name="children")
+    kind = models.CharField(_("kind"), max_length=10, choices=MessageKind.choices)
+    text = models.TextField(_("text"))
+    reasoning = models.TextField(_("reasoning"), blank=True)
+    generation = models.OneToOneField(
+        "Generation", models.SET_NULL, null=True, blank=True, related_name="message"
+    )
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        ordering = ["created"]
+        verbose_name = _("message")
+        verbose_name_plural = _("messages")
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=MessageKind.values), name="message_kind_known"),
+            models.CheckConstraint(condition=~Q(text=""), name="message_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} message {self.pk}"

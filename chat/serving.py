@@ -1,0 +1,88 @@
+"""One web process around Daphne's server: the engine starts with the loop and drains before it stops.
+
+Takes a listening socket and what became of the local model. Importing this module makes Twisted's reactor: the event loop
+policy must be set before.
+"""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+
+from daphne.server import Server
+from django.conf import settings
+from twisted.internet import defer
+from twisted.internet import reactor as current_reactor
+from twisted.internet.endpoints import AdoptedStreamServerEndpoint
+from twisted.python.failure import Failure
+
+from chat import catalogue, consumers
+from chat.drafts import STORE
+from chat.engine.embedded import EmbeddedEngine
+from chat.local_model import Absent, LocalModel
+
+log = logging.getLogger(__name__)
+
+reactor: Any = current_reactor  # Twisted's module stands for an object; its types say otherwise
+
+
+class Serving:
+    """Serve until a signal comes. SIGTERM and Ctrl-C drain: own generations end at once and say why."""
+
+    def __init__(self, listening: socket.socket, local: LocalModel | Absent) -> None:
+        self._listening = listening
+        catalogue.use_local(local)
+        self.engine = EmbeddedEngine(settings.GYMNASIA, store=STORE, endpoints=catalogue.endpoints)
+
+    def run(self, *, ready: Callable[[], None]) -> None:
+        """Block until the server has stopped; `ready` is called once it accepts connections."""
+        from django.utils.module_loading import import_string
+
+        module, _, name = settings.ASGI_APPLICATION.rpartition(".")
+        application = import_string(f"{module}.{name}")
+        server = Server(
+            application=application,
+            endpoints=["unused:the socket is adopted below"],
+            signal_handlers=True,
+            http_timeout=None,
+            websocket_timeout=-1,
+            application_close_timeout=5,
+            server_name="gymnasia",
+            proxy_forwarded_address_header=None,
+            verbosity=1,
+            websocket_max_message_size=64 * 1024,
+            websocket_max_frame_size=64 * 1024,
+        )
+        server.endpoints = []
+
+        def start() -> None:
+            consumers.serve_from(self.engine)
+            started = defer.Deferred.fromFuture(asyncio.ensure_future(self.engine.start()))
+            started.addCallback(lambda _: self._accept(server, ready))
+            started.addErrback(self._fail)
+
+        reactor.callWhenRunning(start)
+        reactor.addSystemEventTrigger("before", "shutdown", self._drain)
+        server.run()
+        if self._fault is not None:
+            raise self._fault
+
+    _fault: BaseException | None = None
+
+    def _accept(self, server: Server, ready: Callable[[], None]) -> None:
+        endpoint: Any = AdoptedStreamServerEndpoint(  # type: ignore[no-untyped-call]
+            reactor, self._listening.fileno(), self._listening.family
+        )
+        listener = endpoint.listen(server.http_factory)
+        listener.addCallback(server.listen_success)
+        listener.addCallback(lambda _: ready())
+        listener.addErrback(self._fail)
+
+    def _fail(self, failure: Failure) -> None:
+        self._fault = failure.value
+        log.error("the server could not start: %s", failure.getErrorMessage())
+        reactor.stop()
+
+    def _drain(self) -> defer.Deferred[None]:
+        """Twisted waits for this before it closes anything."""
+        return defer.Deferred.fromFuture(asyncio.ensure_future(self.engine.drain()))

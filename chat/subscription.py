@@ -1,0 +1,174 @@
+"""From a cursor to frames: what one open page needs to see its conversation, whatever carries it there.
+
+Takes a cursor, live frames and acknowledgements; gives frames, in order, without gap or repeat, through `send`. It knows no
+transport. A gap is healed from the draft store; a page that does not keep up is sent nothing but notices until it has
+acknowledged, and then what is newest, in one frame.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+import msgspec
+
+from chat import drafts
+from chat.drafts import DraftStore
+from chat.engine.hub import Hub
+from chat.engine.runner import final_frame, turn_notice
+from chat.models import Generation
+from chat.streaming.frames import Final, Frame, Paint, Snapshot, Turn, encode
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The last frame that a page has seen: the generation's number in its conversation, and the frame's."""
+
+    handle: int = 0
+    seq: int = 0
+
+
+@dataclass(slots=True)
+class Sent:
+    """How far one generation has been sent on this subscription."""
+
+    generation_id: UUID
+    seq: int = 0
+    over: bool = False
+
+
+class Subscription:
+    """One page's view of one conversation. All calls come from the event loop's own thread.
+
+    `send(text)` must not wait for the page; `html(generation_id)` gives the finished reply for the last frame.
+    """
+
+    def __init__(
+        self,
+        conversation_id: UUID,
+        *,
+        hub: Hub,
+        store: DraftStore,
+        send: Callable[[str], Awaitable[None]],
+        html: Callable[[UUID], Awaitable[str]],
+        leave: Callable[[], Awaitable[None]],
+        ahead_frames: int,
+        ahead_bytes: int,
+    ) -> None:
+        self.conversation_id = conversation_id
+        self._hub = hub
+        self._store = store
+        self._send = send
+        self._html = html
+        self._leave = leave
+        self._most_frames = ahead_frames
+        self._most_bytes = ahead_bytes
+        self._sent: dict[int, Sent] = {}
+        self._ahead: deque[tuple[int, int, int]] = deque()
+        self._ahead_bytes = 0
+        self.lagging = False
+
+    # --- joining ------------------------------------------------------------------------------------------------
+    async def join(self, cursor: Cursor, load: Callable[[UUID, int], Awaitable[list[Generation]]]) -> None:
+        """Listen first, then read what happened since `cursor`, then go on live: nothing can fall between.
+
+        `load` gives the conversation's generations from a number on, oldest first, with their checkpoints.
+        """
+        self._hub.join(self)
+        for row in await load(self.conversation_id, cursor.handle):
+            known = cursor.seq if row.number == cursor.handle else 0
+            await self._send(encode(turn_notice(row)))
+            sent = self._sent.setdefault(row.number, Sent(row.pk))
+            sent.seq = max(sent.seq, known)
+            asked_for = row.number == cursor.handle
+            if row.is_final:
+                if asked_for and not sent.over:
+                    await self._finish(sent, final_frame(row, seq=sent.seq + 1))
+                sent.over = True
+            else:
+                await self._catch_up(sent, saved=drafts.snapshot(row))
+
+    def leave(self) -> None:
+        self._hub.leave(self)
+
+    async def close(self) -> None:
+        """The conversation is gone."""
+        await self._leave()
+
+    # --- live ---------------------------------------------------------------------------------------------------
+    async def receive(self, generation_id: UUID, frame: Frame) -> None:
+        """One frame from the hub."""
+        if isinstance(frame, Turn):
+            self._sent.setdefault(frame.handle, Sent(generation_id))
+            await self._send(encode(frame))
+            return
+        sent = self._sent.setdefault(frame.handle, Sent(generation_id))
+        if self.lagging or sent.over:
+            return
+        if isinstance(frame, Final):
+            await self._catch_up(sent)
+        elif isinstance(frame, Paint):
+            if frame.seq <= sent.seq:
+                return
+            if (frame.seq - 1 if frame.after is None else frame.after) == sent.seq:
+                await self._numbered(sent, frame)
+            else:
+                await self._catch_up(sent)
+
+    async def acknowledge(self, cursor: Cursor) -> None:
+        """The page has painted up to `cursor`: what it saw no longer counts as ahead."""
+        while self._ahead and self._ahead[0][:2] <= (cursor.handle, cursor.seq):
+            self._ahead_bytes -= self._ahead.popleft()[2]
+        if self.lagging and not self._ahead:
+            self.lagging = False
+            for sent in list(self._sent.values()):
+                if not sent.over and not self.lagging:
+                    await self._catch_up(sent)
+
+    # --- healing ------------------------------------------------------------------------------------------------
+    def unfinished(self) -> Iterable[UUID]:
+        """The generations that this page still sees as running."""
+        return [sent.generation_id for sent in self._sent.values() if not sent.over]
+
+    async def look(self, row: Generation) -> None:
+        """The stored state of a generation that this page sees as running: the last frame may have been lost."""
+        sent = self._sent.get(row.number)
+        if sent is None or sent.over or self.lagging or not row.is_final:
+            return
+        await self._send(encode(turn_notice(row)))
+        await self._finish(sent, final_frame(row, seq=sent.seq + 1))
+
+    async def _catch_up(self, sent: Sent, saved: Snapshot | None = None) -> None:
+        """Send what the store has beyond what was sent; a cursor beyond the store is answered with the whole draft."""
+        entry = self._store.get(sent.generation_id)
+        if entry is None:
+            if saved is not None and saved.seq != sent.seq:
+                await self._numbered(sent, saved)
+            return
+        draft = entry.draft
+        if sent.seq > draft.seq:
+            await self._numbered(sent, draft.snapshot())
+        else:
+            for paint in draft.since(sent.seq):
+                await self._numbered(sent, paint)
+        if entry.final is not None and not sent.over:
+            await self._finish(sent, entry.final)
+
+    async def _finish(self, sent: Sent, final: Final) -> None:
+        """The last frame, with the HTML of the reply as the server renders it."""
+        sent.over = True
+        if not final.html:
+            final = msgspec.structs.replace(final, html=await self._html(sent.generation_id))
+            entry = self._store.get(sent.generation_id)
+            if entry is not None and entry.final is not None:
+                entry.final = final  # rendered once, however many pages watch
+        await self._numbered(sent, final)
+
+    async def _numbered(self, sent: Sent, frame: Paint | Snapshot | Final) -> None:
+        text = encode(frame)
+        sent.seq = frame.seq
+        self._ahead.append((frame.handle, frame.seq, len(text)))
+        self._ahead_bytes += len(text)
+        if len(self._ahead) >= self._most_frames or self._ahead_bytes >= self._most_bytes:
+            self.lagging = True
+        await self._send(text)

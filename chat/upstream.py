@@ -1,0 +1,117 @@
+"""The way out to providers: the only module that imports an HTTP client.
+
+Takes an `UpstreamRequest`, gives the status, the headers and the body's bytes as they come off the network. It knows no
+wire: what the bytes mean, and whether a polite end is a whole one, is decided elsewhere.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpx
+from httpx_aiohttp import AiohttpTransport
+
+from chat.providers.base import UpstreamRequest
+
+EVENT_STREAM = "text/event-stream"
+
+
+class UpstreamFault(Exception):
+    """The line failed. The text names the fault and never holds a prompt or a key.
+
+    UpstreamFault
+    ├── NotReached   no answer at all: no connection, no headers
+    ├── Lost         the body broke off: reset, or fewer bytes than promised
+    └── Silent       the body is open, but nothing came for the idle limit
+    """
+
+
+class NotReached(UpstreamFault):
+    """No response headers came: the request may be sent again."""
+
+
+class Lost(UpstreamFault):
+    """The connection broke in mid-body."""
+
+
+class Silent(UpstreamFault):
+    """No byte came for the idle limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer whose headers have come: `chunks()` may be read once, inside the `open` block."""
+
+    status: int
+    headers: Mapping[str, str]
+    _response: httpx.Response
+
+    @property
+    def is_event_stream(self) -> bool:
+        kind = self.headers.get("content-type", "").split(";", 1)[0].strip().lower()
+        return self.status // 100 == 2 and kind == EVENT_STREAM
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body in pieces of any size. Raises `Lost` or `Silent`; an orderly end proves nothing."""
+        encoded = self._response.headers.get("content-encoding", "identity").lower() != "identity"
+        pieces = self._response.aiter_bytes() if encoded else self._response.aiter_raw()
+        try:
+            async for piece in pieces:
+                yield piece
+        except httpx.TimeoutException as error:
+            # The transport reports a reset in mid-body as a connect time-out: only the read time-out is silence.
+            raise (Silent if isinstance(error, httpx.ReadTimeout) else Lost)(fault(error)) from None
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            raise Lost(fault(error)) from None
+
+    async def body(self, *, at_most: int) -> bytes:
+        """The beginning of the body, `at_most` bytes of it; what broke off is given as far as it came."""
+        data = b""
+        try:
+            async for piece in self.chunks():
+                data += piece
+                if len(data) >= at_most:
+                    break
+        except UpstreamFault:
+            pass  # the status is already an error: its text may be short
+        return data[:at_most]
+
+
+class Upstream:
+    """One client per process and event loop: its pool has no ceiling, its time-outs are arguments."""
+
+    def __init__(self, *, connect_timeout_s: float, idle_timeout_s: float) -> None:
+        # max_connections=0 lifts the ceiling: with None the transport would let the 101st reply wait in silence.
+        limits = httpx.Limits(max_connections=0, max_keepalive_connections=20)
+        self._client = httpx.AsyncClient(
+            transport=AiohttpTransport(limits=limits),
+            timeout=httpx.Timeout(idle_timeout_s, connect=connect_timeout_s, pool=None),
+            trust_env=False,
+        )
+
+    @asynccontextmanager
+    async def open(self, request: UpstreamRequest) -> AsyncIterator[Response]:
+        """Send `request`; the connection is closed when the block ends, read to its end or not.
+
+        Raises `NotReached` where no headers come.
+        """
+        try:
+            outgoing = self._client.build_request(
+                request.method, request.url, headers=request.headers, content=request.body
+            )
+            response = await self._client.send(outgoing, stream=True)
+        except (httpx.TransportError, httpx.InvalidURL, UnicodeError) as error:
+            raise NotReached(fault(error)) from None
+        try:
+            yield Response(response.status_code, response.headers, response)
+        finally:
+            await response.aclose()
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+
+def fault(error: Exception) -> str:
+    """A fault's name and its first line. Addresses are the installation's own; headers and bodies are never in it."""
+    first = str(error).strip().split("\n", 1)[0][:200]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -1,0 +1,246 @@
+"""All settings, in one file. What may differ between two installations comes from the environment (`env.py`)."""
+
+import os
+import sys
+from pathlib import Path
+
+import structlog
+from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from environs import Env, EnvValidationError, validate
+
+from chat import conf
+
+from . import env as environment
+
+BASE = Path(__file__).resolve().parent.parent
+
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+PUBLIC_ORIGIN = ""
+_database = Path()
+
+faults = environment.read_files(os.environ)
+env = Env(eager=False)
+
+DEBUG = env.bool("GYMNASIA_DEBUG", default=False)
+_data = env.str("GYMNASIA_DATA", default=str(BASE / "var"))
+_hosts = env.list("GYMNASIA_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+_public_url = env.str("GYMNASIA_PUBLIC_URL", default="")
+_behind_proxy = env.bool("GYMNASIA_BEHIND_PROXY", default=False)
+_database_url = env.str("DATABASE_URL", default="")
+_email_url = env.dj_email_url("EMAIL_URL", default="") if os.environ.get("EMAIL_URL") else None
+_log_level = env.str("GYMNASIA_LOG_LEVEL", default="INFO", validate=validate.OneOf(LEVELS))
+SYSTEM_PROMPT = env.str("GYMNASIA_SYSTEM_PROMPT", default="")
+LOCAL_MODEL = env.bool("GYMNASIA_LOCAL_MODEL", default=True)
+try:
+    env.seal()
+except EnvValidationError as error:
+    named = dict(error.error_messages) if isinstance(error.error_messages, dict) else {}
+    faults += [f"{name}: {' '.join(texts)} Got {os.environ.get(name)!r}." for name, texts in named.items()]
+try:
+    GYMNASIA = conf.load(os.environ)
+except conf.ConfError as error:
+    faults += str(error).splitlines()
+try:
+    _database = environment.sqlite_path(
+        _database_url, default=Path(_data or BASE / "var") / "gymnasia.sqlite3"
+    )
+except ValueError as error:
+    faults.append(f"DATABASE_URL: {error}")
+try:
+    PUBLIC_ORIGIN = environment.public_origin(_public_url) if _public_url else PUBLIC_ORIGIN
+except ValueError as error:
+    faults.append(f"GYMNASIA_PUBLIC_URL: {error}")
+if faults:
+    raise ImproperlyConfigured("\n".join(faults))
+
+DATA = Path(_data)
+SECRET_KEY = environment.secret_key(os.environ, DATA)
+
+# --- Addresses and transport security -----------------------------------------------------------------------------
+# A server without a public address is for this machine's loopback only, in plain HTTP: secure cookies would lock every
+# client but browsers out. With https in the public address everything is strict (docs/decisions/0003).
+_https = PUBLIC_ORIGIN.startswith("https://")
+ALLOWED_HOSTS = [*_hosts, *([PUBLIC_ORIGIN.split("://")[1].rsplit(":", 1)[0]] if PUBLIC_ORIGIN else [])]
+CSRF_TRUSTED_ORIGINS = [PUBLIC_ORIGIN] if PUBLIC_ORIGIN else []
+SECURE_SSL_REDIRECT = _https
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _https and _behind_proxy else None
+SECURE_HSTS_SECONDS = 31_536_000 if _https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = _https
+SECURE_HSTS_PRELOAD = _https
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = _https
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "chat.views.errors.csrf_failure"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "manifest-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    }
+}
+
+# --- Applications ---------------------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "csp",
+    "django_structlog",
+    "chat",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+]
+ROOT_URLCONF = "gymnasia.urls"
+ASGI_APPLICATION = "gymnasia.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+            ]
+        },
+    }
+]
+
+# --- Database -------------------------------------------------------------------------------------------------------
+# WAL with NORMAL: a compare-and-set in 0.5 ms instead of 1.9, and readers never wait for the writer. IMMEDIATE: a
+# transaction that will write says so at its start, so that it waits its turn instead of failing half-way.
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": _database,
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+        },
+        # A file: the in-memory shared cache of the tests answers a rival writer with an error instead of waiting.
+        "TEST": {"NAME": DATA / f"test-{os.getpid()}.sqlite3"},
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Accounts -------------------------------------------------------------------------------------------------------
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "chat:home"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _email_url else "none"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+if _email_url:
+    vars().update(_email_url)
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+# --- Language, time, files ------------------------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("pt-br", "Português"), ("es", "Español")]
+USE_TZ = True
+TIME_ZONE = "UTC"
+STATIC_URL = "static/"
+STATIC_ROOT = DATA / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG or "pytest" in sys.modules
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
+
+# --- Logs -----------------------------------------------------------------------------------------------------------
+# Plain tracebacks: the pretty ones print local variables, and a prompt or a key could be among them.
+_shared: list[structlog.typing.Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.processors.TimeStamper(fmt="iso"),
+]
+structlog.configure(
+    processors=[
+        structlog.stdlib.filter_by_level,
+        *_shared,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "plain": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "foreign_pre_chain": _shared,
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.dev.ConsoleRenderer(
+                    colors=False, exception_formatter=structlog.dev.plain_traceback
+                ),
+            ],
+        }
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": _log_level},
+    "loggers": {
+        # One line per request is noise beside the journal; faults of requests are still told.
+        "django_structlog": {"level": "WARNING"},
+        "daphne": {"level": "WARNING"},
+        "httpx": {"level": "WARNING"},
+        "httpcore": {"level": "WARNING"},
+        "asyncio": {"level": "WARNING"},
+    },
+}
