@@ -75,17 +75,17 @@ class SseReader:
         if "\r" in text:
             self._swallow_lf = text[-1] == "\r"
             text = text.replace("\r\n", "\n").replace("\r", "\n")
-        lines = text.split("\n")
-        rest = lines.pop()
+        last_end = text.rfind("\n") + 1
         events: list[Event] = []
-        if lines:
+        if last_end:
+            whole, text = text[:last_end], text[last_end:]
             if self._line_parts:
-                self._line_parts.append(lines[0])
-                lines[0] = "".join(self._line_parts)
+                self._line_parts.append(whole)
+                whole = "".join(self._line_parts)
                 self._reset_line()
-            self._read_lines(lines, events)
-        if rest:
-            self._hold(rest, events)
+            self._read_blocks(whole, events)
+        if text:
+            self._hold(text, events)
         return events
 
     def close(self) -> list[Event]:
@@ -93,29 +93,42 @@ class SseReader:
         self._drop()
         return []
 
-    def _read_lines(self, lines: list[str], events: list[Event]) -> None:
-        for line in lines:
-            if not line:
-                self.last_event_id = self._id
-                data = self._data
-                if data:
-                    text = data[0] if len(data) == 1 else "\n".join(data)
-                    events.append(Event(self._type or "message", text, self._id))
-                self._reset_event()
-                continue
-            size = len(line) if line.isascii() else size_bytes(line)
-            if line[0] == ":":
-                if size > self._max_event_bytes:
+    def _read_blocks(self, text: str, events: list[Event]) -> None:
+        """Read whole lines; nearly every event is a single `data` line between blank lines, so that comes first."""
+        blocks = text.split("\n\n")
+        last = blocks.pop()
+        limit = self._max_event_bytes
+        for block in blocks:
+            if not self._event_bytes and block.startswith("data:") and "\n" not in block:
+                if (len(block) if block.isascii() else size_bytes(block)) > limit:
                     self._refuse(events)
-                continue
-            self._event_bytes += size
-            if self._event_bytes > self._max_event_bytes:
-                self._refuse(events)
-            if line.startswith("data:"):
-                self._data.append(line[6:] if line.startswith(" ", 5) else line[5:])
+                data = block[6:] if block.startswith(" ", 5) else block[5:]
+                events.append(Event("message", data, self._id))
             else:
-                name, _, value = line.partition(":")
-                self._read_field(name, value.removeprefix(" "))
+                for line in block.split("\n"):
+                    self._read_line(line, events)
+                self._read_line("", events)
+        if last:
+            for line in last[:-1].split("\n"):
+                self._read_line(line, events)
+
+    def _read_line(self, line: str, events: list[Event]) -> None:
+        if not line:
+            self.last_event_id = self._id
+            if self._data:
+                events.append(Event(self._type or "message", "\n".join(self._data), self._id))
+            self._reset_event()
+            return
+        size = size_bytes(line)
+        if line[0] == ":":
+            if size > self._max_event_bytes:
+                self._refuse(events)
+            return
+        self._event_bytes += size
+        if self._event_bytes > self._max_event_bytes:
+            self._refuse(events)
+        name, _, value = line.partition(":")
+        self._read_field(name, value.removeprefix(" "))
 
     def _read_field(self, name: str, value: str) -> None:
         if name == "data":
