@@ -267,7 +267,7 @@ class Ended:
     successor: Generation | None = None
 
 
-def end(job: Job, reading: Reading, text: Snapshot, *, restartable: bool = True) -> Ended:
+def end(job: Job, reading: Reading, text: Snapshot) -> Ended:
     """Map the reading's outcome to a trigger and fire it; a whole one is validated and confirmed with its message.
 
     One transaction: nobody ever sees `validated` alone, and a message exists if and only if its generation is confirmed.
@@ -300,10 +300,20 @@ def end(job: Job, reading: Reading, text: Snapshot, *, restartable: bool = True)
         if not confirmed:
             drafts.save([drafts.Save(row.pk, row.fence, text)])
         successor = None
-        if fired is Fired.MOVED and restartable:
+        if fired is Fired.MOVED:
             successor = _follow(row)
         current = Generation.objects.filter(pk=row.pk).first() or row
     return Ended(current, successor)
+
+
+def wind_down(job: Job, reading: Reading, text: Snapshot) -> Ended:
+    """Hand in what a runner still knows of a generation that someone else has ended: what was shown, and what the
+    provider told. With a stale fence it hands in nothing."""
+    row = job.generation
+    with transaction.atomic():
+        Generation.objects.filter(pk=row.pk, fence=row.fence).update(**_facts(reading))
+        drafts.save([drafts.Save(row.pk, row.fence, text)])
+        return Ended(Generation.objects.filter(pk=row.pk).first() or row)
 
 
 def _facts(reading: Reading) -> dict[str, Any]:
@@ -462,9 +472,8 @@ def _end_from_outside(row: Generation, trigger: Trigger, reason: Reason, now: dt
         seen=row.state,
         actor="reaper",
         reason=reason,
+        fence=row.fence,
+        supersede=True,
         ended_at=now,
-        owner="",
-        fence=row.fence + 1,
-        lease_until=None,
     )
     return fired is Fired.MOVED

@@ -33,11 +33,13 @@ def fire(
     reason: Reason | None = None,
     detail: str = "",
     fence: int | None = None,
+    supersede: bool = False,
     **changes: Any,
 ) -> Fired:
     """Move `subject` out of the state `seen` by `trigger`; `changes` are written with the move.
 
-    A runner must pass its `fence`. On MOVED the subject in hand holds the new state and version. Raises
+    A runner must pass its `fence`. With `supersede` the row is taken from its runner: the fence moves on and the lease
+    ends, so that nothing that runner still writes counts. On MOVED the subject in hand holds the new state and version. Raises
     `IllegalTransition` where a non-final state has no cell for the trigger: that is a bug of ours.
     """
     target = GENERATION.next_state(State(seen), trigger)
@@ -47,6 +49,8 @@ def fire(
     if fence is not None:
         rows = rows.filter(fence=fence)
     values: dict[str, Any] = {**changes, "state": str(target), "version": subject.version + 1}
+    if supersede:
+        values |= {"fence": subject.fence + 1, "owner": "", "lease_until": None}
     if reason is not None:
         values["reason"] = str(reason)
     if detail:

@@ -5,6 +5,7 @@ a fresh context: one started from a view would inherit that view's thread, and i
 """
 
 import asyncio
+import contextlib
 import contextvars
 import functools
 import logging
@@ -53,7 +54,7 @@ class EmbeddedEngine:
         # One thread of its own: on the shared one a slow view delayed first tokens to 100 ms.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="engine-db")
         # What open pages ask for (joining, a finished reply's HTML) must not stand in the way of running replies.
-        self._pages_thread = ThreadPoolExecutor(2, thread_name_prefix="pages-db")
+        self._pages_thread = ThreadPoolExecutor(1, thread_name_prefix="pages-db")
 
     # --- life ---------------------------------------------------------------------------------------------------
     async def start(self) -> None:
@@ -65,7 +66,7 @@ class EmbeddedEngine:
         self._runner = Runner(
             Parts(self.conf, self.owner, self.db, self.upstream, self._endpoints, self.store, self.hub)
         )
-        await self.db(connection.ensure_connection)
+        await self.db(_connect)
         generations.register_engine(self)
         self._spawn(self._tick_forever())
         self._spawn(self._save_forever())
@@ -80,20 +81,23 @@ class EmbeddedEngine:
         """Stop: own runs end at once and say why, queued ones are given back, the rest is cancelled."""
         self.draining = True
         generations.unregister_engine(self)
-        running = []
         for run in list(self._runs.values()):
             self._interrupt(run, Reason.shutdown)
-            if run.task is not None:
-                running.append(run.task)
-        if running:
-            await asyncio.wait(running, timeout=DRAIN_S)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.idle(), DRAIN_S)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.upstream.aclose()
-        await self.db(connection.close)
+        await self.db(_disconnect)
+        await self.db_for_pages(_disconnect)
         self._thread.shutdown(wait=False)
         self._pages_thread.shutdown(wait=False)
+
+    async def idle(self) -> None:
+        """Wait until nothing runs here."""
+        while self._runs:
+            await asyncio.wait([run.task for run in self._runs.values() if run.task is not None])
 
     async def db(self, verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a verb on the engine's own database thread; verbs run there one after the other."""
@@ -101,7 +105,7 @@ class EmbeddedEngine:
         return await self._loop.run_in_executor(self._thread, call)
 
     async def db_for_pages(self, verb: Callable[..., Any], *args: Any) -> Any:
-        """The same for what pages read, on threads beside it."""
+        """The same for what pages read, on a thread beside it."""
         return await self._loop.run_in_executor(
             self._pages_thread, functools.partial(_on_thread, verb, *args)
         )
@@ -208,6 +212,14 @@ class EmbeddedEngine:
                 continue
             for row in rows:
                 await self.hub.look(row)
+
+
+def _connect() -> None:
+    connection.ensure_connection()
+
+
+def _disconnect() -> None:
+    connection.close()  # each thread has its own: the name must be looked up there
 
 
 def _rows(ids: set[UUID]) -> list[Generation]:

@@ -40,6 +40,8 @@ T = TypeVar("T")
 
 END_ATTEMPTS = 6  # how often the end is written to a database that answers with an error, in rising steps
 
+ENDED_BY_OTHERS = {Reason.cancelled, Reason.deleted, Reason.worker_lost, Reason.deadline}
+
 
 class Refusal(Exception):
     """The provider did not open: a verdict, and how many seconds it asked us to wait, if it did."""
@@ -123,7 +125,8 @@ class Runner:
                 raise
             reading = _stopped(run, run.stopping)
         except Superseded:
-            reading = _stopped(run, Reason.cancelled)
+            run.stopping = run.stopping or Reason.cancelled
+            reading = _stopped(run, run.stopping)
         except Exception:
             log.exception("the runner of generation %s failed", run.generation_id)
             reading = _stopped(run, Reason.internal)
@@ -173,6 +176,12 @@ class Runner:
                     return await self._read(run, job, response, endpoint, wire, number=number)
                 body = await response.body(at_most=self.parts.conf.max_error_body_bytes)
                 verdict = wire.http_error(response.status, dict(response.headers), body)
+                if response.status // 100 == 2:
+                    kind = response.headers.get("content-type", "no content type")[:80]
+                    detail = f"expected an event stream, got {kind}; {verdict.detail}"
+                    verdict = Verdict(
+                        Outcome.failed, Reason.bad_response, verdict.provider_reason, False, detail
+                    )
                 raise Refusal(verdict, retry_after_s(response.headers.get("retry-after", "")))
         except NotReached as fault:
             detail = f"no answer from the provider: {fault}"
@@ -248,10 +257,11 @@ class Runner:
             await self.parts.db(generations.release, job)
             return
         text = run.draft.snapshot()
-        restartable = run.stopping is None
+        # What ended it already has its own move in the journal; the runner only hands in what it still knows.
+        verb = generations.wind_down if run.stopping in ENDED_BY_OTHERS else generations.end
         for attempt in range(END_ATTEMPTS):
             try:
-                ended = await self.parts.db(generations.end, job, reading, text, restartable=restartable)
+                ended = await self.parts.db(verb, job, reading, text)
                 break
             except (DatabaseError, InterfaceError):
                 log.exception("the end of generation %s could not be written", run.generation_id)
