@@ -138,4 +138,5 @@ def _render(generation_id: UUID) -> str:
         .filter(pk=generation_id)
         .first()
     )
-    return render_reply(row) if row is not None else ""
+    # A template's text is a SafeString, which is no exact str: the frame encoder refuses it, and str() leaves it as it is.
+    return str.__str__(render_reply(row)) if row is not None else ""
