@@ -36,7 +36,9 @@ class AskForm(forms.Form):
         """One kind of line end, no blank edges; too long, empty or with a NUL character is told."""
         text: str = self.cleaned_data["text"].replace("\r\n", "\n").replace("\r", "\n")
         if "\x00" in text:
-            raise ValidationError(_("There is a NUL character in this text, which cannot be kept. Take it out first."))
+            raise ValidationError(
+                _("There is a NUL character in this text, which cannot be kept. Take it out first.")
+            )
         text = text.strip()
         if not text:
             raise ValidationError(_("Write something first."))
@@ -65,4 +67,6 @@ class AskForm(forms.Form):
 class TitleForm(forms.Form):
     """A conversation's name."""
 
-    title = forms.CharField(max_length=120, error_messages={"required": gettext_lazy("A name needs a letter.")})
+    title = forms.CharField(
+        max_length=120, error_messages={"required": gettext_lazy("A name needs a letter.")}
+    )

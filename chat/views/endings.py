@@ -35,7 +35,9 @@ MARKS: dict[str, Text] = {
 REASONS: dict[str, Ending] = {
     # A person's wish.
     "cancelled": Ending("stopped", _("You stopped this reply here.")),
-    "deleted": Ending("stopped", _("The conversation was deleted while this was being written."), retry=False),
+    "deleted": Ending(
+        "stopped", _("The conversation was deleted while this was being written."), retry=False
+    ),
     # The provider stopped short, and said so.
     "max_tokens": Ending("limit", _("The model came to its length limit before it was done.")),
     "context_window": Ending(
@@ -64,12 +66,18 @@ REASONS: dict[str, Ending] = {
     "policy": Ending("refused", _("The provider's policy does not allow this reply.")),
     # Something is broken, there or here.
     "provider_error": Ending("failed", _("The provider ran into an error of its own.")),
-    "rate_limited": Ending("failed", _("The provider has too many requests. Give it a minute, then try again.")),
-    "quota": Ending("failed", _("This server's account with the provider is used up. Another model may work.")),
+    "rate_limited": Ending(
+        "failed", _("The provider has too many requests. Give it a minute, then try again.")
+    ),
+    "quota": Ending(
+        "failed", _("This server's account with the provider is used up. Another model may work.")
+    ),
     "unauthorized": Ending(
         "failed", _("The provider did not accept this server's key. Another model may work.")
     ),
-    "not_found": Ending("failed", _("The provider does not know this model any more. Choose another one below.")),
+    "not_found": Ending(
+        "failed", _("The provider does not know this model any more. Choose another one below.")
+    ),
     "connect_failed": Ending("failed", _("We could not reach the model.")),
     "http_error": Ending("failed", _("The provider turned this request down.")),
     "bad_response": Ending("failed", _("The provider answered, but not with a reply.")),

@@ -72,7 +72,7 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
             handle=generation.number, seq=0, answer=message.text, reasoning=message.reasoning, refusal=""
         )
     else:
-        text = _draft_of(generation)
+        text = drafts.snapshot(generation)
     ending = endings.ending(generation.state, generation.reason)
     return Reply(
         id=generation.pk,
@@ -124,20 +124,3 @@ def _message_of(generation: Generation) -> Message | None:
         return generation.message
     except ObjectDoesNotExist:
         return None
-
-
-def _draft_of(generation: Generation) -> Snapshot:
-    entry = drafts.STORE.get(generation.pk)
-    if entry is not None:
-        return drafts.snapshot_of(entry.draft)
-    try:
-        saved = generation.checkpoint
-    except ObjectDoesNotExist:
-        return Snapshot(handle=generation.number, seq=0)
-    return Snapshot(
-        handle=generation.number,
-        seq=saved.seq,
-        answer=saved.answer,
-        reasoning=saved.reasoning,
-        refusal=saved.refusal,
-    )

@@ -1,0 +1,172 @@
+// @ts-check
+/**
+ * The Markdown of a draft, as the browser renders it: the twin of chat/rendering.py, with the same elements and classes, so
+ * that nothing moves when the server's answer takes the draft's place. Colours, maths and footnotes come with the answer.
+ */
+import { language } from "#chat/blocks";
+
+const IMAGE_SOURCE = /^(?:data:image\/(?:png|gif|jpeg|webp);|\/(?![/\\]))/i;
+/** @type {Record<string, string>} */
+const INLINE_MATHS = { "$$": "$$", "\\[": "\\]", "\\(": "\\)" };
+
+/** What the sanitiser lets through: the elements that the rules below can make, no style, no id. */
+export const SANITISE = {
+  ALLOWED_TAGS: (
+    "a blockquote br code del div em h3 h4 h5 h6 hr img input li ol p pre s span strong sup table tbody td th thead tr ul"
+  ).split(" "),
+  ALLOWED_ATTR: ["href", "title", "class", "target", "rel", "tabindex", "src", "alt", "start", "type", "checked", "disabled"],
+  ALLOW_DATA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true,
+};
+
+/**
+ * @param {any} MarkdownIt the class that the library exports
+ * @returns {any} a parser with `parse(text, env)` and `renderer`
+ */
+export function makeGrammar(MarkdownIt) {
+  const md = new MarkdownIt("commonmark", { html: false, linkify: true, breaks: false, maxNesting: 40 });
+  md.enable(["table", "strikethrough", "linkify"]);
+  md.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
+  md.block.ruler.before("fence", "math_block", mathBlock, { alt: ["paragraph", "reference", "blockquote", "list"] });
+  md.inline.ruler.before("escape", "math", mathInline);
+  md.core.ruler.push("house_style", houseStyle);
+  const { rules } = md.renderer;
+  const escape = md.utils.escapeHtml;
+  const code = (/** @type {string} */ text, /** @type {string} */ info) => {
+    const name = escape(language(info));
+    const attribute = name ? ` class="language-${name}"` : "";
+    return (
+      `<div class="code"><div class="code-head">${name}</div>` +
+      `<pre tabindex="0"><code${attribute}>${escape(text)}</code></pre></div>\n`
+    );
+  };
+  rules.fence = (/** @type {any[]} */ tokens, /** @type {number} */ at) => code(tokens[at].content, tokens[at].info);
+  rules.code_block = (/** @type {any[]} */ tokens, /** @type {number} */ at) => code(tokens[at].content, "");
+  rules.table_open = () => '<div class="table" tabindex="0"><table>\n';
+  rules.table_close = () => "</table></div>\n";
+  rules.math_block = (/** @type {any[]} */ tokens, /** @type {number} */ at) =>
+    `<div class="math" tabindex="0"><code class="tex">${escape(tokens[at].content)}</code></div>\n`;
+  rules.math_inline = (/** @type {any[]} */ tokens, /** @type {number} */ at) =>
+    `<code class="tex">${escape(tokens[at].content)}</code>`;
+  rules.task = (/** @type {any[]} */ tokens, /** @type {number} */ at) =>
+    `<input class="task-list-item-checkbox"${tokens[at].meta ? ' checked="checked"' : ""} disabled="disabled" type="checkbox">`;
+  rules.image = (
+    /** @type {any[]} */ tokens,
+    /** @type {number} */ at,
+    /** @type {any} */ options,
+    /** @type {any} */ env,
+    /** @type {any} */ self,
+  ) => {
+    const source = tokens[at].attrGet("src") ?? "";
+    const alt = self.renderInlineAsText(tokens[at].children ?? [], options, env);
+    if (IMAGE_SOURCE.test(source)) return `<img src="${escape(source)}" alt="${escape(alt)}">`;
+    return `<a href="${escape(source)}" target="_blank">${escape(alt || source)}</a>`;
+  };
+  return md;
+}
+
+/** @param {any} state */
+function houseStyle(state) {
+  state.tokens.forEach((/** @type {any} */ token, /** @type {number} */ at) => {
+    if (token.type === "heading_open" || token.type === "heading_close") {
+      token.tag = `h${Math.min(6, Number(token.tag[1]) + 2)}`;
+    } else if (token.type === "th_open" || token.type === "td_open") {
+      const style = token.attrGet("style");
+      token.attrs = style ? [["class", style.replace("text-align:", "")]] : null;
+    } else if (token.type === "inline") {
+      for (const child of token.children) {
+        if (child.type !== "link_open") continue;
+        child.attrSet("rel", "noopener noreferrer nofollow");
+        if (/^https?:/i.test(child.attrGet("href") ?? "")) child.attrSet("target", "_blank");
+      }
+      markTask(state, at);
+    }
+  });
+}
+
+/**
+ * "[ ] " and "[x] " at the start of a list item.
+ * @param {any} state
+ * @param {number} at of the inline token
+ */
+function markTask(state, at) {
+  const { tokens } = state;
+  const [text] = tokens[at].children;
+  const mark = /^\[([ xX])\](?=\s|$)/.exec(tokens[at].content);
+  if (!mark || text?.type !== "text" || tokens[at - 1]?.type !== "paragraph_open") return;
+  if (tokens[at - 2]?.type !== "list_item_open") return;
+  text.content = text.content.slice(mark[0].length);
+  const box = new state.Token("task", "", 0);
+  box.meta = mark[1] !== " ";
+  tokens[at].children.unshift(box);
+  tokens[at - 2].attrSet("class", "task-list-item");
+  for (let i = at - 3; i >= 0; i--) {
+    if (tokens[i].level === tokens[at - 2].level - 1 && /list_open$/.test(tokens[i].type)) {
+      tokens[i].attrSet("class", "contains-task-list");
+      return;
+    }
+  }
+}
+
+/**
+ * Like the server's rule, but a formula may still be open at the end of the text.
+ * @param {any} state
+ * @param {number} start
+ * @param {number} end
+ * @param {boolean} silent
+ */
+function mathBlock(state, start, end, silent) {
+  if (state.sCount[start] - state.blkIndent >= 4) return false;
+  const first = state.getLines(start, start + 1, state.blkIndent, false).trim();
+  const opening = first.slice(0, 2);
+  if (opening !== "$$" && opening !== "\\[") return false;
+  const closing = opening === "$$" ? "$$" : "\\]";
+  const lines = [first.slice(2)];
+  let line = start;
+  let closed = true;
+  while (!lines[lines.length - 1].trimEnd().endsWith(closing)) {
+    line += 1;
+    if (line >= end) {
+      closed = false;
+      break;
+    }
+    if (state.isEmpty(line) || state.sCount[line] < state.blkIndent) return false;
+    lines.push(state.getLines(line, line + 1, state.blkIndent, false));
+  }
+  let tex = lines.join("\n").trimEnd();
+  if (closed) tex = tex.slice(0, -closing.length);
+  tex = tex.trim();
+  if (tex.includes(closing) || (closed && !tex)) return false;
+  if (!silent) {
+    const token = state.push("math_block", "", 0);
+    token.content = tex;
+    token.map = [start, closed ? line + 1 : line];
+    token.block = true;
+  }
+  state.line = closed ? line + 1 : line;
+  return true;
+}
+
+/**
+ * @param {any} state
+ * @param {boolean} silent
+ */
+function mathInline(state, silent) {
+  const { src, pos } = state;
+  let opening = src.slice(pos, pos + 2);
+  let closing = INLINE_MATHS[opening];
+  if (!closing) {
+    if (src[pos] !== "$") return false;
+    opening = closing = "$";
+  }
+  const begin = pos + opening.length;
+  const stop = src.indexOf(closing, begin);
+  if (stop < 0 || stop > state.posMax) return false;
+  const tex = src.slice(begin, stop);
+  const after = src[stop + closing.length] ?? "";
+  if (!tex.trim() || tex.includes("\n\n")) return false;
+  if (opening === "$" && (tex !== tex.trim() || tex.includes("\n") || /\d/.test(after) || tex.endsWith("\\"))) return false;
+  if (!silent) state.push("math_inline", "", 0).content = tex.trim();
+  state.pos = stop + closing.length;
+  return true;
+}

@@ -1,0 +1,18 @@
+"""Where the pages and their commands are. All commands are POSTs that work as plain forms."""
+
+from django.urls import path
+
+from chat.views import commands, organise, pages
+
+app_name = "chat"
+
+urlpatterns = [
+    path("", pages.home, name="home"),
+    path("conversations/<uuid:conversation_id>/", pages.conversation, name="conversation"),
+    path("conversations/<uuid:conversation_id>/rename/", organise.rename, name="rename"),
+    path("conversations/<uuid:conversation_id>/delete/", organise.delete, name="delete"),
+    path("generations/<uuid:generation_id>/stop/", commands.stop, name="stop"),
+    path("generations/<uuid:generation_id>/retry/", commands.retry, name="retry"),
+    path("generations/<uuid:generation_id>/turn/", commands.turn, name="turn"),
+    path("messages/<uuid:message_id>/source/", commands.source, name="source"),
+]

@@ -1,0 +1,43 @@
+"""Pages for what went wrong before any view of ours was reached, or inside one; JSON where our script asked."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+from chat.views.answers import refusal, wants_json
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 Django passes it
+    """A form from a page that was too old; the text that was in it is given back."""
+    if wants_json(request):
+        return refusal(403, "csrf", _("This page is too old. Copy your text, reload, and send it again."))
+    return render(request, "403_csrf.html", {"text": request.POST.get("text", "")}, status=403)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 Django passes it
+    """400."""
+    if wants_json(request):
+        return refusal(400, "bad_request", _("This server did not understand that request."))
+    return render(request, "400.html", status=400)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
+    """403."""
+    if wants_json(request):
+        return refusal(403, "forbidden", _("You may not do this here."))
+    return render(request, "403.html", status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 Django passes it
+    """404, which a stranger's conversation is too."""
+    if wants_json(request):
+        return refusal(404, "not_found", _("There is nothing here. It may have been deleted."))
+    return render(request, "404.html", status=404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500: without context processors, for any of them may be what broke."""
+    if wants_json(request):
+        return refusal(500, "internal", _("Something broke on our side. It has been written down."))
+    return HttpResponse(render_to_string("500.html"), status=500)

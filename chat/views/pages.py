@@ -1,0 +1,163 @@
+"""The two pages on which a person writes: a new conversation, and one that goes on.
+
+GET shows, POST sends. Every conversation is fetched through its owner: for a stranger, staff included, it does not exist.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from chat import conversations, generations
+from chat.generations import Busy, Rejected
+from chat.models import Conversation, Generation
+from chat.views.answers import SeeOther, refusal, wants_json
+from chat.views.composer import Composer, ask_form, compose, sent_again
+from chat.views.replies import render_turn, shown
+
+EXAMPLES = (
+    gettext_lazy("Plan three short workouts for a beginner without equipment"),
+    gettext_lazy("Explain progressive overload in plain words"),
+    gettext_lazy("What should I eat before a morning run?"),
+)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def home(request: HttpRequest) -> HttpResponse:
+    """A new conversation; it comes into being with its first message."""
+    if request.method == "POST":
+        return _ask(request, None)
+    return _home(request, compose(None, text=request.GET.get("q", "").replace("\x00", "")))
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """One conversation: its active branch, and the composer."""
+    row = get_object_or_404(Conversation.objects.owned_by(request.user), pk=conversation_id)
+    if request.method == "POST":
+        return _ask(request, row)
+    return _conversation(request, row, compose(row, text=request.GET.get("q", "").replace("\x00", "")))
+
+
+def fragment(generation: Generation, owned: Conversation) -> str:
+    """The turn of `generation` as HTML: the message and every attempt at its reply."""
+    turns = conversations.transcript(owned)
+    for turn in turns:
+        if turn.message.pk == generation.parent_id:
+            return render_turn(turn, last=turn is turns[-1])
+    return ""
+
+
+def started(generation: Generation) -> HttpResponse:
+    """The script's answer to a send and to a retry: where it is, and its turn as the page shows it."""
+    owned = generation.conversation
+    assert owned is not None  # noqa: S101 it was made a moment ago, in this request
+    return JsonResponse(
+        {
+            "conversation": str(owned.pk),
+            "url": address(owned),
+            "generation": str(generation.pk),
+            "handle": generation.number,
+            "html": fragment(generation, owned),
+        },
+        status=201,
+    )
+
+
+def address(owned: Conversation) -> str:
+    return reverse("chat:conversation", args=[owned.pk])
+
+
+def busy(request: HttpRequest, error: Busy, owned: Conversation) -> HttpResponse:
+    """A reply is being written: said with Stop beside it, and the text is kept."""
+    if wants_json(request):
+        return refusal(
+            409,
+            "busy",
+            _("A reply is being written. Stop it first, or wait for its end."),
+            generation=str(error.generation.pk),
+            handle=error.generation.number,
+        )
+    context = {
+        "running": error.generation,
+        "conversation": owned,
+        "text": request.POST.get("text", ""),
+        "model": request.POST.get("model", ""),
+    }
+    return render(request, "chat/busy.html", context, status=409)
+
+
+def _ask(request: HttpRequest, owned: Conversation | None) -> HttpResponse:
+    form = ask_form(request, owned)
+    if not form.is_valid():
+        message = " ".join(str(text) for texts in form.errors.values() for text in texts)
+        return _refuse(request, owned, message)
+    assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 LoginRequiredMiddleware stands before every view
+    endpoint, _colon, model = form.cleaned_data["model"].partition(":")
+    try:
+        generation = generations.send(
+            user=request.user,
+            text=form.cleaned_data["text"],
+            conversation=owned,
+            endpoint=endpoint,
+            model=model,
+            session_key=request.session.session_key or "",
+        )
+    except Busy as error:
+        assert owned is not None  # noqa: S101 a new conversation has no other reply
+        return busy(request, error, owned)
+    except Rejected:
+        return _refuse(request, owned, _("This message cannot be sent as it is."))
+    if wants_json(request):
+        return started(generation)
+    assert generation.conversation is not None  # noqa: S101 as in `started`
+    return SeeOther(address(generation.conversation))
+
+
+def _refuse(request: HttpRequest, owned: Conversation | None, message: str) -> HttpResponse:
+    if wants_json(request):
+        return refusal(400, "invalid", message)
+    composer = sent_again(request, owned, message)
+    if owned is None:
+        return _home(request, composer, status=400)
+    return _conversation(request, owned, composer, status=400)
+
+
+def _home(request: HttpRequest, composer: Composer, status: int = 200) -> HttpResponse:
+    only_local = None
+    if len(composer.groups) == 1 and composer.groups[0].name == "local":
+        only_local = composer.groups[0].choices[0]
+    context: dict[str, Any] = {
+        "home": True,
+        "composer": composer,
+        "examples": EXAMPLES,
+        "only_local": only_local,
+    }
+    return render(request, "chat/home.html", context, status=status)
+
+
+def _conversation(
+    request: HttpRequest, owned: Conversation, composer: Composer, status: int = 200
+) -> HttpResponse:
+    transcript = conversations.transcript(owned)
+    turns = [shown(turn, last=turn is transcript[-1]) for turn in transcript]
+    writing = next(
+        (turn.reply for turn in reversed(turns) if turn.reply is not None and turn.reply.unfinished), None
+    )
+    context: dict[str, Any] = {
+        "conversation": owned,
+        "turns": turns,
+        "writing": writing,
+        "composer": composer,
+        "socket": f"/ws/conversations/{owned.pk}/",
+    }
+    return render(request, "chat/conversation.html", context, status=status)
