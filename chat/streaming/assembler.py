@@ -74,9 +74,7 @@ class Part:
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
-    """What one delta did: which part, the new text ("" when a tool call only got its name), and where it then
-    stood.
-    """
+    """What one delta did: the part, the new text ("" when a call only got its name), and the length it gave."""
 
     part: Part
     delta: str

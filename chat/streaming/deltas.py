@@ -32,9 +32,7 @@ class TextDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolDelta(msgspec.Struct, frozen=True, gc=False):
-    """A new fragment of one tool call. Id and name come once, or empty; `position` is its place among the
-    calls.
-    """
+    """A fragment of one tool call; id and name come once, or empty; `position` is its place among the calls."""
 
     key: Key
     call_id: str

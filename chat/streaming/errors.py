@@ -3,11 +3,11 @@
 Takes nothing; gives the tree below. Knows nothing of HTTP: what a transport raises belongs to `upstream.py`.
 
     StreamingError
-    ├── ProviderFault          theirs: what came over the network cannot be read; becomes a verdict, never a
-    traceback │   ├── EventTooLarge        one event passed the limit before it ended │   ├── MalformedStream
-    an event is not what its wire allows (broken JSON, for one) │   └── RewrittenText        a cumulative
-    transport took back text that it had already shown └── Misuse                 ours: a bug in this project,
-    to be seen by a developer
+    ├── ProviderFault          theirs: what came over the network cannot be read; becomes a verdict
+    │   ├── EventTooLarge        one event passed the limit before it ended
+    │   ├── MalformedStream      an event is not what its wire allows (broken JSON, for one)
+    │   └── RewrittenText        a cumulative transport took back text that it had already shown
+    └── Misuse                 ours: a bug in this project, to be seen by a developer
         ├── FeedAfterClose       a stage was fed after its close
         ├── ReleaseBeforeClose   held text was asked for before the stream had ended
         ├── UnknownSetting       a prompt carries a setting that its wire does not know

@@ -56,9 +56,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False, tag="turn"):
 
 
 class Final(msgspec.Struct, frozen=True, gc=False, tag="final"):
-    """The last frame of a generation: its end, the server's HTML of the reply, and who follows it, if
-    anybody.
-    """
+    """The last frame of a generation: its end, the server's HTML of the reply, and its successor, if any."""
 
     generation: Identifier
     handle: int

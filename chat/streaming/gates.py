@@ -1,5 +1,4 @@
-"""When text of a part may be seen: at once, by sentence, by window, after a first stretch, or only at the
-end.
+"""When text of a part may be seen: at once, by sentence, by window, after a first stretch, or at the end.
 
 Takes pieces of one part's text; gives the text released so far and no more. A check may say no: it returns
 the name of the broken rule, which stays in `blocked`, and nothing is released from then on. Does not know

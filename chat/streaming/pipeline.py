@@ -1,8 +1,7 @@
-"""The chain composed: bytes of one provider's stream in, released text and one reading out. Read this file
-first.
+"""The chain composed: bytes of one provider's stream in, released text and one reading out. Read it first.
 
-    bytes -> Utf8Decoder -> text -> framing -> events -> wire reader -> deltas -> Assembler -> changes ->
-    gates -> text
+    bytes -> Utf8Decoder -> text -> framing -> events -> wire reader -> deltas
+          -> Assembler -> changes -> gates -> released text
 
 Takes chunks of bytes, cut anywhere, and how the body ended; gives the text that may be seen now, and a
 `Reading` that is the same for every way of cutting. Whatever the provider's bytes are, `feed` does not raise
@@ -41,9 +40,7 @@ class Append(msgspec.Struct, frozen=True, gc=False):
 
 
 class WireReader(Protocol):
-    """What one wire makes of events. After `finished`, events change nothing and are counted in
-    `late_events`.
-    """
+    """What one wire makes of events. After `finished`, events change nothing: they are counted as late."""
 
     @property
     def response_id(self) -> str | None:
@@ -88,8 +85,7 @@ def immediate(_kind: PartKind) -> Gate:
 
 
 _FAULTS: dict[type[ProviderFault], tuple[Reason, bool]] = {
-    # The same prompt may well give the same giant again; a mangled stream is nearly always the network's
-    # doing.
+    # The same prompt may well give the same giant again; a mangled stream is mostly the network's doing.
     EventTooLarge: (Reason.event_too_large, False),
     MalformedStream: (Reason.malformed_stream, True),
 }
@@ -115,6 +111,7 @@ class Pipeline:
         self._gates: list[Gate | None] = []
         self._reasoning_shown: Part | None = None
         self._verdict: Verdict | None = None
+        self._deaf = False  # whether the bytes that still come are worth nothing
 
     @property
     def started(self) -> bool:
@@ -131,7 +128,7 @@ class Pipeline:
         if self._verdict is not None:
             raise FeedAfterClose(self)
         released = _Released()
-        if self.fault is None:
+        if not self._deaf:
             for text in self._utf8.feed(chunk):
                 self._read(self._framing.feed, text, released)
         return released.take()
@@ -141,10 +138,10 @@ class Pipeline:
         released = _Released()
         if self._verdict is not None:
             return released.take()
-        if self.fault is None:
+        if not self._deaf:
             for text in self._utf8.close():
                 self._read(self._framing.feed, text, released)
-        if self.fault is None:
+        if not self._deaf:
             self._read(lambda _: self._framing.close(), "", released)
         for change in self._assembler.close():
             self._pass(change, released)
@@ -194,11 +191,14 @@ class Pipeline:
                         self._pass(change, released)
                 if self.fault is not None:
                     return
-            # Nothing after the terminal signal is read, so a giant there is nobody's fault.
-            if too_large is not None and not self._reader.finished:
-                raise too_large
+            if too_large is not None:
+                self._deaf = True
+                # Nothing after the terminal signal is read, so a giant there is nobody's fault.
+                if not self._reader.finished:
+                    raise too_large
         except ProviderFault as error:
             reason, retryable = _FAULTS[type(error)]
+            self._deaf = True
             self.fault = Verdict(Outcome.failed, reason, None, retryable, str(error))
 
     def _pass(self, change: Change, released: _Released) -> None:
@@ -219,6 +219,7 @@ class Pipeline:
             for text in texts:
                 released.add(part.lane, text)
         if gate.blocked is not None:
+            self._deaf = True
             self.fault = Verdict(
                 Outcome.refused, Reason.policy, detail=f"rule {gate.blocked} blocked the {part.kind}"
             )
@@ -256,8 +257,7 @@ def _tool_calls(parts: Assembler, *, requested: bool) -> list[ToolCall]:
 
 
 def _tool_call(part: Part, *, requested: bool) -> ToolCall:
-    # Arguments that happen to parse before the terminal signal may still grow: only a whole call is ever
-    # parsed.
+    # Arguments that happen to parse before the terminal signal may still grow: only whole calls are parsed.
     arguments = _parse_arguments(part.text) if requested else None
     complete = isinstance(arguments, dict) and bool(part.name)
     return ToolCall(part.call_id, part.name, part.text, arguments, complete)

@@ -12,8 +12,10 @@ import re
 
 from chat.streaming.errors import FeedAfterClose
 
-# Words before a full stop that do not end a sentence. One list for the three languages: a wrong "no" only
-# waits longer.
+MAX_SENTENCE_CHARS = 2000
+"""A sentence that is longer is cut here, so that a text without any end neither waits for ever nor costs more and more."""
+
+# Words before a full stop that do not end a sentence, all languages in one: a wrong "no" only waits longer.
 _ABBREVIATIONS_TEXT = """
     sr sra srta srs sras dr dra drs dras prof profa exmo exma ilmo ilma eng enga av al r pça ex obs pág págs pag p pp
     art arts inc séc sec cap vol núm num nº n tel cel fig figs ed eds org aprox máx mín máx seg ter qua qui sex sáb dom
@@ -27,7 +29,7 @@ _END = re.compile(r"[.!?…。！？]+[\"'”’»)\]*_`」』）】]*|\n")
 _WIDE = frozenset("。！？")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MAYBE_FENCE = re.compile(r" {0,3}(`{0,2}|~{0,2})$")
-_LIST_NUMBER = re.compile(r"\s*(?:[-*>#]\s+)*\(?\w{1,3}$")
+_LIST_NUMBER = re.compile(r"\s*(?:[-*>#]\s+)*\(?(?:\d{1,3}|[^\W\d_]|[ivxIVX]{2,4})$")
 _WORD_BEFORE = re.compile(r"([^\s(\[{\"'“‘«]*)$")
 _EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\ufe0f\u200d\u20e3\U0001f000-\U0001faff]+ *")
 # A gap is spaces only: the line end after them is a sentence end of its own and must be seen.
@@ -67,8 +69,10 @@ class Sentences:
         start = 0
         while True:
             end = self._next_end(start, last=last)
-            if end is None:
+            limit = start + MAX_SENTENCE_CHARS
+            if end is None and len(self._held) < limit:
                 break
+            end = limit if end is None else min(end, limit)
             sentence = self._held[start:end]
             self._line_start = sentence.endswith("\n")
             found.append(sentence)
@@ -84,7 +88,7 @@ class Sentences:
         if self._line_start and not self._judge_line_start(start, last=last):
             return None
         if self._fence:
-            line_end = self._held.find("\n", start)
+            line_end = self._held.find("\n", start, start + MAX_SENTENCE_CHARS)
             return None if line_end < 0 else self._leave_fence(start, line_end + 1)
         position = max(start, self._seen)
         while match := _END.search(self._held, position):
@@ -104,8 +108,11 @@ class Sentences:
         """See whether a line opens a fence; say no while its first characters leave that open."""
         match = _FENCE.match(self._held, start)
         if match and not self._fence:
-            if self._held.find("\n", match.end()) < 0:
-                return False
+            limit = start + MAX_SENTENCE_CHARS
+            if self._held.find("\n", match.end(), limit) < 0:
+                # Nobody knows yet whether it is one; a "fence" that is longer than any line is none.
+                self._line_start = len(self._held) < limit
+                return not self._line_start
             self._fence = match.group(1)
             self._line_start = False
             return True
@@ -148,9 +155,7 @@ class Sentences:
         return following
 
     def _ends_word(self, start: int, stop: int, following: str) -> bool:
-        """Say whether a single full stop after this text ends a sentence, and not an abbreviation or a
-        number.
-        """
+        """Say whether a full stop here ends a sentence, and not an abbreviation or a list number."""
         held = self._held
         if held.startswith("..", stop):
             return not following.islower()

@@ -19,9 +19,10 @@ from typing import Any
 HERE = Path(__file__).parent
 STREAMS = Path(os.environ.get("GYMNASIA_STREAMS") or HERE.parents[2] / "shared" / "streams")
 
-READING_KEYS = (
-    "outcome reason provider_reason retryable confirmable answer reasoning refusal tool_calls response_id usage"
-).split()
+READING_KEYS = [
+    *("outcome", "reason", "provider_reason", "retryable", "confirmable", "answer", "reasoning", "refusal"),
+    *("tool_calls", "response_id", "usage"),
+]
 
 # Servers that are known to omit or mis-frame `[DONE]`.
 RELAXED = {"llamacpp", "ollama", "perplexity", "writer", "gpustack", "huggingface"}

@@ -1,0 +1,97 @@
+"""Nothing is seen before its gate lets it through, and nothing after a check has said no."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.streaming.errors import FeedAfterClose
+from chat.streaming.gates import GATES, Gate
+
+NAMES = sorted(GATES)
+
+
+def walk(gate: Gate, *pieces: str) -> tuple[list[list[str]], list[str], str | None]:
+    """What each piece releases, what the end releases, and the broken rule."""
+    return [gate.feed(piece) for piece in pieces], gate.close(), gate.blocked
+
+
+def no_x(text: str) -> str | None:
+    """A rule."""
+    return "no x" if "x" in text else None
+
+
+@pytest.mark.parametrize(
+    ("name", "walked"),
+    [
+        ("immediate", ([["One"], [". Two"], [". Th"], ["ree"]], [], None)),
+        ("sentence", ([[], ["One. "], ["Two. "], []], ["Three"], None)),
+        ("window", ([[], ["One. "], ["Two. "], ["Three"]], [], None)),
+        ("hold_first", ([[], ["One. Two"], [". Th"], ["ree"]], [], None)),
+        ("whole", ([[], [], [], []], ["One. Two. Three"], None)),
+    ],
+)
+def test_when_text_may_be_seen(name: str, walked: object) -> None:
+    """The five gates on one text, size 5."""
+    gate = GATES[name](5)
+    assert walk(gate, "One", ". Two", ". Th", "ree") == walked
+
+
+@pytest.mark.parametrize(
+    ("name", "walked"),
+    [
+        ("immediate", ([["Fine. "], ["Bad x. "], ["Fine."]], [], None)),
+        ("sentence", ([[], ["Fine. "], []], [], "no x")),
+        ("window", ([["Fine"], [". Ba"], []], [], "no x")),
+        ("hold_first", ([["Fine. "], ["Bad x. "], ["Fine."]], [], None)),
+        ("whole", ([[], [], []], [], "no x")),
+    ],
+)
+def test_a_check_that_says_no_ends_all_release(name: str, walked: object) -> None:
+    """What was shown stays; what comes later never shows, not even at the end."""
+    assert walk(GATES[name](4, no_x), "Fine. ", "Bad x. ", "Fine.") == walked
+
+
+def test_the_held_back_beginning_is_checked_once() -> None:
+    """Also when the text ends before it is as long as that."""
+    seen: list[str] = []
+
+    def check(text: str) -> None:
+        seen.append(text)
+
+    assert walk(GATES["hold_first"](10, check), "short") == ([[]], ["short"], None)
+    assert walk(GATES["hold_first"](3, check), "ab", "cd", "ef") == ([[], ["abcd"], ["ef"]], [], None)
+    assert walk(GATES["hold_first"](10, no_x), "x") == ([[]], [], "no x")
+    assert seen == ["short", "abcd"]
+
+
+def test_a_window_is_checked_with_the_one_before() -> None:
+    """What stands across the border of two windows must not slip through."""
+
+    def no_secret(text: str) -> str | None:
+        return "secret" if "secret" in text else None
+
+    assert walk(GATES["window"](5, no_secret), "my secret.") == ([["my se"]], [], "secret")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(pieces=st.lists(st.text("ab. \n", max_size=9)), n=st.integers(1, 12))
+def test_no_text_is_lost_or_changed(name: str, pieces: list[str], n: int) -> None:
+    """A gate only waits: in order, whole, never ahead of what came."""
+    gate = GATES[name](n)
+    released, text = "", ""
+    for piece in pieces:
+        text += piece
+        released += "".join(gate.feed(piece))
+        assert text.startswith(released)
+    assert released + "".join(gate.close()) == text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_taken_after_close(name: str) -> None:
+    """A caller that goes on is wrong, and must see it."""
+    gate = GATES[name]()
+    assert gate.close() == []
+    with pytest.raises(FeedAfterClose):
+        gate.feed("x")
