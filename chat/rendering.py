@@ -56,7 +56,7 @@ _TAGS = _MATHML | {
     "tr", "ul",
 }
 _MATHML_ATTRIBUTES = {
-    "accent", "columnalign", "columnlines", "columnspacing", "depth", "display", "fence", "height",
+    "accent", "columnalign", "columnlines", "columnspacing", "depth", "display", "fence", "form", "height",
     "linethickness", "lspace", "mathvariant", "maxsize", "minsize", "notation", "rowlines", "rowspacing",
     "rspace", "separator", "stretchy", "voffset", "width",
 }
