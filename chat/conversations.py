@@ -23,7 +23,7 @@ class Turn:
 
 
 def transcript(conversation: Conversation) -> list[Turn]:
-    """The active branch, oldest first, in three queries whatever its length."""
+    """The active branch, oldest first, in two queries whatever its length."""
     rows = {m.pk: m for m in Message.objects.filter(conversation=conversation)}
     branch: list[Message] = []
     at = rows.get(conversation.head_id) if conversation.head_id else None

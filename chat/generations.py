@@ -4,6 +4,7 @@ They take rows and give rows or answers; they know no network and no browser. Wh
 `register_engine`; verbs call it after their commit. Synchronous on purpose: transactions have no other form.
 """
 
+import copy
 import datetime as dt
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -273,7 +274,9 @@ def end(job: Job, reading: Reading, text: Snapshot) -> Ended:
     One transaction: nobody ever sees `validated` alone, and a message exists if and only if its generation is confirmed.
     Where someone else ended the row first, that end stands.
     """
-    row, at = job.generation, timezone.now()
+    # A copy: where this transaction is rolled back, the job's own row must still say what is stored, or the runner's
+    # next attempt would not fit it.
+    row, at = copy.copy(job.generation), timezone.now()
     trigger = OUTCOME_TRIGGER[reading.outcome]
     if trigger is None:
         raise ValueError("an open reading ends nothing: the lease is kept")

@@ -1,0 +1,131 @@
+"""Rows, readings and drafts for tests, made by the product's own verbs wherever there is one.
+
+Takes the few words that a test cares about, gives whole values. Knows no engine and no provider.
+"""
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import connection
+from django.utils import timezone
+
+from chat import generations, journal
+from chat.generations import Job
+from chat.journal import Fired
+from chat.models import Generation, JournalRow
+from chat.states.generation import GENERATION, State, Trigger
+from chat.streaming.deltas import Usage
+from chat.streaming.frames import Snapshot
+from chat.streaming.outcome import Outcome, Reason
+from chat.streaming.reading import Reading
+
+Value = TypeVar("Value")
+
+
+def person(name: str = "ana", **more: Any) -> AbstractBaseUser:
+    """Somebody who can be signed in, but has no password: hashing one costs a tenth of a second."""
+    return get_user_model().objects.create_user(name, **more)
+
+
+def sent(user: AbstractBaseUser, text: str = "How long?", **more: Any) -> Generation:
+    """The queued generation of a message."""
+    return generations.send(user=user, text=text, endpoint="scripted", model="scripted-1", **more)
+
+
+def claimed(row: Generation, owner: str = "runner-1") -> Job:
+    """The job of a runner that has taken the lease."""
+    job = generations.claim(row.pk, owner=owner)
+    assert job is not None
+    return job
+
+
+def opened(row: Generation, owner: str = "runner-1") -> Job:
+    """The job of a runner that reads an open stream, whose first text has come."""
+    job = claimed(row, owner)
+    now = timezone.now()
+    assert generations.opened(job, wire="openai_chat", requests=1) is Fired.MOVED
+    assert generations.first_delta(job, first_event_at=now, first_text_at=now) is Fired.MOVED
+    return job
+
+
+def reading(answer: str = "Two minutes.", outcome: Outcome = Outcome.complete, **changes: Any) -> Reading:
+    """What a provider's stream amounted to: whole, unless told otherwise."""
+    values: dict[str, Any] = {
+        "reason": None,
+        "provider_reason": "stop",
+        "retryable": None,
+        "reasoning_parts": ["Think."],
+        "refusal": "",
+        "tool_calls": [],
+        "response_id": "chatcmpl-1",
+        "usage": Usage(9, 2, 1, 3),
+        "last_event": "5",
+    }
+    return Reading(outcome=outcome, answer=answer, **(values | changes))
+
+
+def cut(reason: Reason = Reason.stream_truncated, **changes: Any) -> Reading:
+    """A stream that ended short."""
+    return reading("Two", Outcome.incomplete, reason=reason, provider_reason=None, usage=None, **changes)
+
+
+def draft(row: Generation, answer: str = "Two", seq: int = 1) -> Snapshot:
+    """What a page had been shown."""
+    return Snapshot(row.number, seq, answer, "Think.", "")
+
+
+def ended(row: Generation, result: Reading) -> Generation:
+    """The row after a runner has claimed it, opened it, and ended it with this reading."""
+    return generations.end(opened(row), result, draft(row, result.answer or "")).generation
+
+
+def path_to(state: State) -> list[Trigger]:
+    """The shortest way through the table."""
+    ways: deque[tuple[State, list[Trigger]]] = deque([(GENERATION.initial, [])])
+    while ways:
+        at, way = ways.popleft()
+        if at is state:
+            return way
+        ways.extend((target, [*way, trigger]) for trigger, target in GENERATION.table[at].items())
+    raise AssertionError(f"no way leads to {state}")
+
+
+def times_of(target: State) -> dict[str, Any]:
+    """The times that the database wants beside a state."""
+    now = timezone.now()
+    values = {"ended_at": now} if target in GENERATION.finals else {}
+    return values | ({"confirmed_at": now} if target is State.confirmed else {})
+
+
+def brought_to(state: State, user: AbstractBaseUser, **more: Any) -> Generation:
+    """A generation that stands in `state`, moved there by the journal."""
+    row = sent(user, **more)
+    for trigger in path_to(state):
+        target = GENERATION.next_state(State(row.state), trigger)
+        assert target is not None
+        fired = journal.fire(row, trigger, seen=row.state, actor="test", **times_of(target))
+        assert fired is Fired.MOVED
+    return Generation.objects.get(pk=row.pk)
+
+
+def moves(row: Generation) -> list[tuple[int, str, str, str]]:
+    """The row's journal: (sequence, from, trigger, to)."""
+    rows = JournalRow.objects.filter(subject="generation", subject_id=row.pk).order_by("sequence")
+    return list(rows.values_list("sequence", "from_state", "trigger", "to_state"))
+
+
+def elsewhere(call: Any, *args: Any) -> Any:
+    """Call it on a thread, and so on a database connection, of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(closing, call, *args).result(30)
+
+
+def closing(call: Any, *args: Any) -> Any:
+    """Call it and close this thread's connection: the next test must not find it open."""
+    try:
+        return call(*args)
+    finally:
+        connection.close()

@@ -1,0 +1,132 @@
+"""How a conversation is read, renamed and taken away."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AbstractBaseUser
+
+from chat import conversations, drafts, generations
+from chat.conversations import Turn
+from chat.generations import Rejected
+from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message
+from chat.streaming.outcome import Reason
+from tests.rows import cut, draft, ended, opened, person, reading, sent
+
+
+@pytest.fixture
+def ana(db: None) -> AbstractBaseUser:
+    return person()
+
+
+def conversation_of(row: Generation) -> Conversation:
+    return Conversation.objects.get(pk=row.conversation_id)
+
+
+def test_a_transcript_pairs_each_message_with_its_attempts(ana: AbstractBaseUser) -> None:
+    """Oldest first, and what did not end well stands beside what did: the page shows both, labelled."""
+    first = ended(sent(ana, "One?"), cut())
+    second = ended(generations.retry(first, user=ana), reading("First."))
+    third = sent(ana, "Two?", conversation=first.conversation)
+    one, two = Message.objects.filter(kind="user").order_by("created")
+    assert conversations.transcript(conversation_of(first)) == [
+        Turn(one, [first, second]),
+        Turn(two, [third]),
+    ]
+
+
+def test_a_transcript_of_any_length_takes_two_queries(
+    ana: AbstractBaseUser, django_assert_num_queries: Any
+) -> None:
+    """Messages and drafts come with the generations: a long conversation must not ask once per reply."""
+    row = ended(sent(ana, "0?"), reading())
+    for number in range(1, 6):
+        row = ended(
+            sent(ana, f"{number}?", conversation=row.conversation), reading() if number % 2 else cut()
+        )
+    conversation = conversation_of(row)
+    with django_assert_num_queries(2):
+        turns = conversations.transcript(conversation)
+        shown = [
+            turn.generations[0].message.text
+            if turn.generations[0].state == "confirmed"
+            else turn.generations[0].checkpoint.answer
+            for turn in turns
+        ]
+    assert shown == ["Two minutes.", "Two minutes.", "Two", "Two minutes.", "Two", "Two minutes."]
+
+
+def test_a_message_off_the_branch_is_not_shown(ana: AbstractBaseUser) -> None:
+    """`head` chooses the branch; other conversations never mix in."""
+    first = ended(sent(ana, "One?"), reading("First."))
+    ended(sent(ana, "Two?", conversation=first.conversation), reading("Second."))
+    sent(ana, "Elsewhere?")
+    Conversation.objects.filter(pk=first.conversation_id).update(head=first.message)
+    assert [turn.message.text for turn in conversations.transcript(conversation_of(first))] == ["One?"]
+    Conversation.objects.filter(pk=first.conversation_id).update(head=None)
+    assert conversations.transcript(conversation_of(first)) == []
+
+
+def test_a_new_title_is_one_line_and_does_not_move_the_conversation(ana: AbstractBaseUser) -> None:
+    row = sent(ana)
+    before = conversation_of(row)
+    conversations.rename(before, "  Swimming \n in  winter ")
+    after = conversation_of(row)
+    assert (after.title, after.updated) == ("Swimming in winter", before.updated)
+    conversations.rename(before, "x" * 120)
+
+
+@pytest.mark.parametrize("title", ["", " \n ", "x" * 121, "a\x00b"])
+def test_what_is_no_title_is_rejected(ana: AbstractBaseUser, title: str) -> None:
+    row = sent(ana)
+    with pytest.raises(Rejected, match="expected a title of 1 to 120 characters"):
+        conversations.rename(conversation_of(row), title)
+    assert conversation_of(row).title == "How long?"
+
+
+def test_deleting_takes_every_text_and_keeps_the_audit(ana: AbstractBaseUser) -> None:
+    """The rows of generations and their journal survive: who, when, which model, how it ended; no word of it."""
+    first = ended(sent(ana, "Secret one?"), cut())
+    running = sent(ana, "Secret two?", conversation=first.conversation)
+    job = opened(running)
+    drafts.save([drafts.Save(running.pk, 1, draft(running, "Secret draft"))])
+    other = sent(ana, "Kept?")
+    conversations.delete(conversation_of(first), by=ana)
+    assert list(Conversation.objects.all()) == [other.conversation]
+    assert list(Message.objects.values_list("text", flat=True)) == ["Kept?"]
+    assert not Checkpoint.objects.exists()
+    kept = Generation.objects.exclude(pk=other.pk).order_by("number")
+    assert list(kept.values_list("state", "reason", "conversation", "parent", "user")) == [
+        ("incomplete", "stream_truncated", None, None, ana.pk),
+        ("cancelled", "deleted", None, None, ana.pk),
+    ]
+    assert JournalRow.objects.filter(subject_id=running.pk).count() == 3
+    # What its runner still writes changes nothing: the fence has moved.
+    generations.wind_down(job, cut(Reason.cancelled), draft(running, "Secret draft"))
+    assert generations.end(job, reading("Secret answer"), draft(running)).generation.state == "cancelled"
+    assert (Message.objects.count(), Checkpoint.objects.exists()) == (1, False)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_engine_is_told_to_stop_and_to_close_after_the_commit() -> None:
+    """In this order: a page learns that the reply has ended, then that there is nothing to come back to."""
+    calls: list[tuple[str, Any]] = []
+
+    class Told:
+        def launch(self, generation: Generation) -> None: ...
+
+        def stop(self, generation: Generation) -> None:
+            calls.append(("stop", (generation.pk, generation.reason, Conversation.objects.exists())))
+
+        def closed(self, conversation_id: Any) -> None:
+            calls.append(("closed", conversation_id))
+
+    ana, engine = person(), Told()
+    row = sent(ana)
+    conversation = conversation_of(row)
+    key = conversation.pk
+    generations.register_engine(engine)
+    try:
+        conversations.delete(conversation, by=ana)
+    finally:
+        generations.unregister_engine(engine)
+    assert calls == [("stop", (row.pk, "deleted", False)), ("closed", key)]
