@@ -6,7 +6,7 @@ Takes chunks of bytes; gives a reading. Pure: no Django, no network.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, overload
+from typing import Final, Literal, overload
 
 import msgspec
 
@@ -24,7 +24,7 @@ __all__ = ["SSE", "WIRES", "EventLog", "read", "read_events"]
 WIRES: dict[str, Wire] = {wire.name: wire for wire in (OpenAIChat(),)}
 """Every wire by its name."""
 
-SSE = "sse"
+SSE: Final = "sse"
 """The name under which `read` and `replay` show bare events."""
 
 

@@ -1,5 +1,4 @@
-"""What every wire shares: the prompt, the request that it becomes, where it goes, and the wire's own
-protocol.
+"""What every wire shares: the prompt, the request that it becomes, where that goes, and the wire's protocol.
 
 Takes nothing; gives the types. A wire is pure: it builds a request and reads events; `upstream.py` does the
 talking.
@@ -91,9 +90,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 
 
 class UpstreamRequest(msgspec.Struct, frozen=True):
-    """One HTTP request, ready to send. Its repr shows neither headers (keys) nor the body (what a person
-    wrote).
-    """
+    """One HTTP request, ready to send. Its repr shows neither headers (keys) nor the body (what people wrote)."""
 
     method: str
     url: str
@@ -119,11 +116,7 @@ class Wire(Protocol):
         """Return a fresh reader for one stream in this dialect."""
 
     def request(self, prompt: Prompt, *, endpoint: Endpoint, model: str) -> UpstreamRequest:
-        """Return the request that asks this prompt of that model; raise `UnknownSetting` for a setting
-        without meaning.
-        """
+        """Return the request that asks this prompt of that model; raise `UnknownSetting` for foreign settings."""
 
     def http_error(self, status: int, headers: Mapping[str, str], body: bytes) -> Verdict:
-        """Return what an HTTP status other than 2xx, with the beginning of its body, means for the
-        generation.
-        """
+        """Return what a status other than 2xx, with the beginning of its body, means for the generation."""

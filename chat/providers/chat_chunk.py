@@ -57,8 +57,7 @@ def read_chunk(data: str) -> Chunk | None:
     try:
         return _decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        # Not the usual shape, or JSON that only the standard library takes (lone surrogates, NaN in a
-        # logprob).
+        # Not the usual shape, or JSON that only the standard library takes (lone surrogates, a NaN logprob).
         pass
     try:
         value = json.loads(data)

@@ -48,8 +48,7 @@ LOCAL = Endpoint(
     models=(LOCAL_MODEL,),
 )
 
-# What somebody configured on purpose comes before what is always there: the first one is the default of the
-# page.
+# What somebody configured on purpose comes before what is always there: the first is the page's default.
 ENDPOINTS = (COMPATIBLE, OPENAI, LOCAL)
 
 
@@ -69,9 +68,7 @@ def available(environ: Mapping[str, str], *, local_url: str | None = None) -> li
 
 
 def setting(environ: Mapping[str, str], name: str) -> str:
-    """Return the value of a variable, from `NAME` or else from the file that `NAME_FILE` names; "" if there
-    is none.
-    """
+    """Return a variable's value, from `NAME` or else from the file that `NAME_FILE` names; "" if there is none."""
     value = environ.get(name, "").strip()
     path = environ.get(f"{name}_FILE", "").strip()
     if value or not path:

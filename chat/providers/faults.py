@@ -38,8 +38,7 @@ _QUOTA = re.compile(
 )
 _FILTERED = frozenset({"content_filter", "responsibleaipolicyviolation"})
 
-# Anything that looks like a credential: known prefixes, bearer tokens, what follows the word key, long mixed
-# strings.
+# What looks like a credential: known prefixes, bearer tokens, what follows "key", long mixed strings.
 _SECRET = re.compile(
     r"\b(?:sk|pk|gsk|xai|hf|key|csk|pplx|nvapi|r8)[-_][\w*.-]{4,}"
     r"|\bAIza[\w-]{10,}"
@@ -80,9 +79,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 def read_fault(error: Any) -> Fault:
-    """Read an error in any shape: an object, a string, a list of them, or an object that holds one under
-    `error`.
-    """
+    """Read an error in any shape: an object, a string, a list of them, an object with one under `error`."""
     if isinstance(error, list) and error:
         error = error[0]
     if not isinstance(error, dict):
@@ -107,9 +104,7 @@ def stream_fault(error: Any) -> Verdict:
 
 
 def http_fault(status: int, headers: Mapping[str, str], body: bytes) -> Verdict:
-    """Return what an HTTP error means. `Retry-After` is read by whoever waits; `x-should-retry` is obeyed
-    here.
-    """
+    """Return what an HTTP error means; `x-should-retry` is obeyed (`Retry-After` is for whoever waits)."""
     fault = read_fault(_body(body))
     detail = f"HTTP {status}: {fault.message}" if fault.message else f"HTTP {status}"
     word = fault.word or str(status)

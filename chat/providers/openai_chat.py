@@ -34,8 +34,7 @@ from chat.streaming.outcome import ENDING_REASONS, Ending, Outcome, Reason, Verd
 from chat.streaming.pipeline import Framing, WireReader
 from chat.streaming.sse import Event, SseReader
 
-# --- what a finish reason means
-# ---------------------------------------------------------------------------------------
+# --- what a finish reason means -----------------------------------------------------------------------------
 
 _COMPLETE = Verdict(Outcome.complete)
 _TOOLS = Verdict(Outcome.tool_requested)
@@ -59,8 +58,7 @@ FINISH_REASONS: dict[str, Verdict] = {
 
 _UNKNOWN = Verdict(Outcome.incomplete, Reason.unknown)
 
-# When a stream gives several reasons, the one that is furthest from an answer counts (Azure condemns text
-# late).
+# Of several reasons in one stream the one furthest from an answer counts (Azure condemns text late).
 _WEIGHT = {
     Outcome.complete: 0,
     Outcome.tool_requested: 1,
@@ -282,8 +280,7 @@ def _count(value: Any) -> int | None:
     return number if number is not None and 0 <= number < _MAX_TOKENS else None
 
 
-# --- what is asked
-# ----------------------------------------------------------------------------------------------------
+# --- what is asked -----------------------------------------------------------------------------
 
 _SETTINGS_TEXT = """
     max_tokens temperature top_p reasoning_effort stop seed presence_penalty frequency_penalty tools tool_choice

@@ -28,7 +28,7 @@ class Machine(Generic[S, T]):
         table: Mapping[S, Mapping[T, S]],
     ) -> None:
         if set(table) != set(states):
-            raise ValueError(f"expected one row for each state of {name}, got {sorted(table)}")
+            raise ValueError(f"expected one row for each state of {name}, got {', '.join(table)}")
         self.name = name
         self.states = states
         self.triggers = triggers
