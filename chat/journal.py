@@ -39,8 +39,8 @@ def fire(
     """Move `subject` out of the state `seen` by `trigger`; `changes` are written with the move.
 
     A runner must pass its `fence`. With `supersede` the row is taken from its runner: the fence moves on and the lease
-    ends, so that nothing that runner still writes counts. On MOVED the subject in hand holds the new state and version. Raises
-    `IllegalTransition` where a non-final state has no cell for the trigger: that is a bug of ours.
+    ends, so that nothing which that runner still writes counts. On MOVED the subject in hand holds the new state and
+    version. Raises `IllegalTransition` where a non-final state has no cell for the trigger: that is a bug of ours.
     """
     target = GENERATION.next_state(State(seen), trigger)
     if target is None:

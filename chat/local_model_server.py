@@ -22,6 +22,7 @@ WATCH_S = 1.0
 # Lower than the web process (0): a token that comes later is better than a page that answers later.
 NICENESS = 10
 PROMPT_CACHE_MIB = 256
+ANSWER_TOKENS = 768
 
 
 def watch(parent: int) -> NoReturn:
@@ -72,6 +73,10 @@ def serve(args: argparse.Namespace) -> object:
     # What the model's card recommends where a request does not say otherwise.
     params.sampling.temp = 0.2
     params.sampling.top_p = 0.9
+    # A model of this size likes to go round in circles: penalised, and ended by a limit that is told to the person.
+    params.sampling.penalty_repeat = 1.1
+    params.sampling.penalty_last_n = 256
+    params.n_predict = ANSWER_TOKENS
     # Nothing of the reader's may be seen by others: no prompts in /slots, no page, no other site's scripts.
     params.endpoint_slots = False
     params.endpoint_props = False

@@ -202,9 +202,7 @@ class Runner:
             gate=lambda _kind: gate(),
             framing=wire.framing,
         )
-        opening: asyncio.Future[Fired] = asyncio.ensure_future(
-            self.parts.db(generations.opened, job, wire=wire.name, requests=number)
-        )
+        opening = asyncio.create_task(self._opened(run, job, wire.name, requests=number))
         first_event_at: dt.datetime | None = None
         told = False
         ending: Ending = "eof"
@@ -222,6 +220,7 @@ class Runner:
                     _must_move(await opening)
                     times = {"first_event_at": first_event_at, "first_text_at": now}
                     _must_move(await self.parts.db(generations.first_delta, job, **times))
+                    await self._notify(run, job)
                 if pipeline.finished or pipeline.fault is not None:
                     break
         except Lost:
@@ -235,6 +234,16 @@ class Runner:
             times = {"first_event_at": first_event_at or now, "first_text_at": now}
             _must_move(await self.parts.db(generations.first_delta, job, **times))
         return pipeline.reading()
+
+    async def _opened(self, run: Run, job: Job, wire: str, *, requests: int) -> Fired:
+        fired: Fired = await self.parts.db(generations.opened, job, wire=wire, requests=requests)
+        if fired is Fired.MOVED and not run.ending:
+            await self._notify(run, job)
+        return fired
+
+    async def _notify(self, run: Run, job: Job) -> None:
+        """Tell every page where the generation stands now."""
+        await self.parts.hub.publish(run.conversation_id, run.generation_id, [turn_notice(job.generation)])
 
     # --- painting -----------------------------------------------------------------------------------------------
     async def paint_if_due(self, run: Run) -> None:

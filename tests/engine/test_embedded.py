@@ -164,6 +164,7 @@ async def test_automatic_attempts_have_an_end(
     """Two new generations by themselves, then the person is asked."""
     provider.script = play(T("Hello"), Cut())
     await ask(engine, person)
+    states: list[tuple[str, int]] = []
     for _ in range(WAIT_S * 100):
         states = await engine.db_for_pages(
             lambda: list(Generation.objects.order_by("number").values_list("state", "attempt"))
@@ -341,8 +342,9 @@ async def test_deleting_a_conversation_stops_its_reply_and_leaves_no_text(
     row = await ask(engine, person)
     page = Page(engine, row.conversation_id)
     row = await until(engine, row, "buffered")
-    assert row.conversation is not None
-    await engine.db_for_pages(lambda: conversations.delete(row.conversation, by=person))
+    conversation = row.conversation
+    assert conversation is not None
+    await engine.db_for_pages(lambda: conversations.delete(conversation, by=person))
     await asyncio.to_thread(
         provider.wait_until, lambda requests: requests[0].peer_closed_at is not None, timeout_s=1
     )
@@ -384,6 +386,7 @@ async def test_the_draft_is_saved_while_it_grows_and_freed_after_its_time(
     provider.script = play(T("One "), Wait(300), T("two"), FIN("stop"), DONE)
     row = await ask(engine, person)
     await until(engine, row, "buffered")
+    saved: list[tuple[int, str]] = []
     for _ in range(WAIT_S * 100):
         saved = await engine.db_for_pages(
             lambda: list(Checkpoint.objects.filter(pk=row.pk).values_list("seq", "answer"))
