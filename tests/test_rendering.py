@@ -1,7 +1,9 @@
 # ruff: noqa: E501 (expected HTML reads best unbroken)
 """Markdown becomes the HTML that we mean, and nothing that a model may write becomes anything else."""
 
+import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -65,6 +67,15 @@ CASES = [
     ("maths that cannot be read is shown", "$\\frac{$", '<p><code class="tex">\\frac{</code></p>\n'),
     ("an open formula is text", "$$\na", "<p>$$\na</p>\n"),
 ]
+
+
+TWINS = json.loads((Path(__file__).parent / "rendering_cases.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", TWINS, ids=[case["name"] for case in TWINS])
+def test_same_as_in_the_browser(case: dict[str, str]) -> None:
+    """The draft is rendered by `grammar.js` (tests/js/grammar.test.js reads the same file): nothing may jump."""
+    assert render(case["markdown"]) == case["html"]
 
 
 @pytest.mark.parametrize(("markdown", "html"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])

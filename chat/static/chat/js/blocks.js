@@ -70,12 +70,11 @@ function withoutHalfFence(body) {
 export function settle(text) {
   if (inFence(text)) return withoutHalfFence(text);
   const start = text.lastIndexOf("\n") + 1;
-  let line = text.slice(start);
+  // "- [", "- [x": a task whose box is not closed yet.
+  const line = text.slice(start).replace(/^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]?\]?$/, "$1");
   if (/^[\s>]*(?:[-=*_+#~`:|]+|\d{1,9}[.)]?)?\s*$/.test(line) || /^\s*(?:`{3}|~{3})/.test(line)) {
     return withoutHalfTable(text.slice(0, start));
   }
-  // "- [", "- [x": a task whose box is not closed yet.
-  line = line.replace(/^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]?\]?$/, "$1");
   return withoutHalfTable(text.slice(0, start) + closeMarks(line));
 }
 

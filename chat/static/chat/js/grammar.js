@@ -24,7 +24,7 @@ export const SANITISE = {
  * @returns {any} a parser with `parse(text, env)` and `renderer`
  */
 export function makeGrammar(MarkdownIt) {
-  const md = new MarkdownIt("commonmark", { html: false, linkify: true, breaks: false, maxNesting: 40 });
+  const md = new MarkdownIt("commonmark", { html: false, linkify: true, breaks: false, xhtmlOut: false, maxNesting: 40 });
   md.enable(["table", "strikethrough", "linkify"]);
   md.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   md.block.ruler.before("fence", "math_block", mathBlock, { alt: ["paragraph", "reference", "blockquote", "list"] });
@@ -60,7 +60,7 @@ export function makeGrammar(MarkdownIt) {
     const source = tokens[at].attrGet("src") ?? "";
     const alt = self.renderInlineAsText(tokens[at].children ?? [], options, env);
     if (IMAGE_SOURCE.test(source)) return `<img src="${escape(source)}" alt="${escape(alt)}">`;
-    return `<a href="${escape(source)}" target="_blank">${escape(alt || source)}</a>`;
+    return `<a href="${escape(source)}" target="_blank" rel="noopener noreferrer nofollow">${escape(alt || source)}</a>`;
   };
   return md;
 }
@@ -76,8 +76,8 @@ function houseStyle(state) {
     } else if (token.type === "inline") {
       for (const child of token.children) {
         if (child.type !== "link_open") continue;
-        child.attrSet("rel", "noopener noreferrer nofollow");
         if (/^https?:/i.test(child.attrGet("href") ?? "")) child.attrSet("target", "_blank");
+        child.attrSet("rel", "noopener noreferrer nofollow");
       }
       markTask(state, at);
     }

@@ -1,0 +1,25 @@
+// The draft's Markdown is the answer's: what the server makes of these texts (tests/test_rendering.py) the browser makes too.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { makeGrammar } from "../../chat/static/chat/js/grammar.js";
+import MarkdownIt from "../../chat/static/vendor/markdown-it/markdown-it.mjs";
+
+const md = makeGrammar(MarkdownIt);
+/** A quotation mark in text means the same either way. @param {string} html */
+const plain = (html) => html.replace(/&quot;(?=[^<>]*<)/g, '"');
+const cases = JSON.parse(readFileSync(new URL("../rendering_cases.json", import.meta.url), "utf8"));
+
+for (const { name, markdown, html } of cases) {
+  test(`as on the server: ${name}`, () => assert.equal(plain(md.render(markdown)), html));
+}
+
+test("maths keeps its place until the answer sets it", () => {
+  assert.equal(md.render("so $a_1 * b$ and \\(c\\)"), '<p>so <code class="tex">a_1 * b</code> and <code class="tex">c</code></p>\n');
+  assert.equal(md.render("$$\na\n- b\n$$\nc"), '<div class="math" tabindex="0"><code class="tex">a\n- b</code></div>\n<p>c</p>\n');
+});
+
+test("a formula that is still being written is one already", () => {
+  assert.equal(md.render("x\n\n\\[\n\\frac{1}"), '<p>x</p>\n<div class="math" tabindex="0"><code class="tex">\\frac{1}</code></div>\n');
+});
