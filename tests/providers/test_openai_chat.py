@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.providers import read
@@ -363,6 +363,7 @@ def test_the_first_id_that_is_one_names_the_reply() -> None:
     assert (found.response_id, found.last_event) == ("a\ufffd", "3")
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),

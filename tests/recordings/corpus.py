@@ -12,6 +12,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ READING_KEYS = [
 RELAXED = {"llamacpp", "ollama", "perplexity", "writer", "gpustack", "huggingface"}
 
 Expected = dict[str, Any]
+
+BORDER = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+"""The end of an event in a body whose line ends are all of one kind."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +72,9 @@ def streams_are_here() -> bool:
     """Say whether the recorded streams can be read; raise under CI, where nothing may be skipped."""
     if (STREAMS / "MANIFEST.tsv").is_file():
         return True
-    if os.environ.get("CI") == "true":
+    if os.environ.get("CI", "").lower() in {"1", "true", "yes"}:
         raise FileNotFoundError(
-            f"CI=true, and no recorded streams at {STREAMS}: nothing about them would be proven"
+            f"CI is set, and no recorded streams at {STREAMS}: nothing about them would be proven"
         )
     return False
 

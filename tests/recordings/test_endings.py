@@ -9,8 +9,7 @@ import pytest
 
 from chat.providers import read
 from chat.streaming.outcome import Ending
-from tests.recordings.corpus import RELAXED, Case, chat_streams, contract_cases, own_cases
-from tests.recordings.test_readings import BORDER
+from tests.recordings.corpus import BORDER, RELAXED, Case, chat_streams, contract_cases, own_cases
 
 CASES = [*contract_cases("openai_chat", "openai_compat"), *own_cases(), *chat_streams()]
 ENDINGS: tuple[Ending, ...] = ("eof", "cut", "stalled")

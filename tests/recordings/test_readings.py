@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from chat.providers import read
 from chat.streaming.reading import Reading
 from tests.recordings.corpus import (
+    BORDER,
     READING_KEYS,
     STREAMS,
     Case,
@@ -29,7 +29,6 @@ STREAMED = chat_streams()
 
 SMALL_BYTES = 8 * 1024
 SEEDED_CUTS = 2000
-BORDER = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 
 def cuts(body: bytes) -> Iterable[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.states.generation import GENERATION, OUTCOME_TRIGGER, State, Trigger
@@ -49,6 +49,7 @@ def test_every_state_answers_every_trigger(state: State, trigger: Trigger) -> No
         assert GENERATION.next_state(state, trigger) is expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(Trigger), max_size=30))
 def test_no_walk_is_confirmed_without_its_checks(triggers: list[Trigger]) -> None:
     """Whatever happens in whatever order: moves only go forward, and the end is the end."""

@@ -48,7 +48,10 @@ def test_it_moves_is_late_or_refuses() -> None:
 
 def test_finals_are_the_empty_rows() -> None:
     """Nobody lists them a second time."""
-    assert (LAMP.finals, [LAMP.is_final(light) for light in Light]) == (frozenset({Light.broken}), [False, False, True])
+    assert (LAMP.finals, [LAMP.is_final(light) for light in Light]) == (
+        frozenset({Light.broken}),
+        [False, False, True],
+    )
 
 
 def test_a_state_without_a_row_is_refused() -> None:

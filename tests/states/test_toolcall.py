@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.states.toolcall import TOOL_CALL, State, Trigger
@@ -55,6 +55,7 @@ def test_every_state_answers_every_trigger(state: State, trigger: Trigger) -> No
         assert TOOL_CALL.next_state(state, trigger) is expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(Trigger), max_size=40))
 def test_nothing_is_executed_unapproved(triggers: list[Trigger]) -> None:
     """Whatever happens in whatever order."""

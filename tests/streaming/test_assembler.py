@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.streaming.assembler import Assembler
@@ -87,6 +87,7 @@ def test_halves_in_other_parts_do_not_meet() -> None:
     ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.text(st.sampled_from("ab\ud83d\ude00é\0"), max_size=4))))
 def test_any_deltas_give_storable_text(pieces: list[tuple[int, str]]) -> None:
     """Each part is its own pieces joined, made storable."""

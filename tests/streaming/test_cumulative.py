@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.providers import WIRES, read
@@ -14,6 +14,7 @@ from chat.streaming.pipeline import Pipeline
 from tests.recordings.corpus import Case, own_cases
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=5)))
 def test_only_what_is_new_comes_out(pieces: list[str]) -> None:
     """Joined again, the pieces are the text."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.streaming.draft import LANES, Draft
@@ -49,6 +49,7 @@ def test_an_unknown_lane_is_a_bug() -> None:
         Draft(1).append("tool_arguments", "{}")
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(LANES), st.text("ab", max_size=3), st.booleans())), st.integers(0, 30)
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.streaming.errors import FeedAfterClose
@@ -76,6 +76,7 @@ def test_a_window_is_checked_with_the_one_before() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@settings(deadline=None)
 @given(pieces=st.lists(st.text("ab. \n", max_size=9)), n=st.integers(1, 12))
 def test_no_text_is_lost_or_changed(name: str, pieces: list[str], n: int) -> None:
     """A gate only waits: in order, whole, never ahead of what came."""

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.providers import WIRES, read
@@ -254,6 +254,7 @@ def test_arguments_are_parsed_once_the_call_is_whole(text: str, arguments: objec
     assert (whole.arguments_text, whole.arguments, whole.complete) == (text, arguments, complete)
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.binary(max_size=30) | st.sampled_from([b"data: ", b"{}", b"\n\n", b"[DONE]", b'{"choices":['])

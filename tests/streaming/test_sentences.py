@@ -6,7 +6,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.streaming.errors import FeedAfterClose
@@ -80,6 +80,7 @@ PIECES = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(PIECES, max_size=30), st.lists(st.integers(0, 60), max_size=4))
 def test_cuts_do_not_matter_and_nothing_is_lost(letters: list[str], edges: list[int]) -> None:
     """Whatever the text is."""

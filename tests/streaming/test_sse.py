@@ -7,7 +7,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chat.streaming.errors import EventTooLarge, FeedAfterClose
@@ -115,6 +115,7 @@ LETTERS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(LETTERS), st.lists(st.integers(0, 40)))
 @example(["data:", "x", "\r", "\n", "\r", "\n"], [4, 5])
 def test_every_cut_gives_what_the_standard_says(letters: list[str], cuts: list[int]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.streaming.errors import FeedAfterClose
@@ -56,6 +56,7 @@ def test_the_interval_may_stretch() -> None:
     assert [throttle.feed(2, 0.1), throttle.tick(0.2)] == [[], [2]]
 
 
+@settings(deadline=None)
 @given(st.floats(1, 500), st.lists(st.tuples(st.booleans(), st.floats(0, 0.3)), max_size=40))
 def test_never_two_within_an_interval_and_never_an_old_one(
     interval_ms: float, steps: list[tuple[bool, float]]

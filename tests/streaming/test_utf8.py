@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.streaming.errors import FeedAfterClose
@@ -40,6 +40,7 @@ def test_bad_bytes_and_one_bom(body: bytes, text: str) -> None:
     assert {decoded(body), decoded(*(body[i : i + 1] for i in range(len(body))))} == {text}
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.binary(max_size=6) | st.sampled_from(["€".encode(), "😀".encode(), b"\xef\xbb\xbf", b"\xf0\x9f"])
