@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (expected HTML reads best unbroken)
 """Markdown becomes the HTML that we mean, and nothing that a model may write becomes anything else."""
 
 import json
