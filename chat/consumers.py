@@ -66,7 +66,11 @@ class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Chan
             ahead_frames=_engine.conf.ahead_frames,
             ahead_bytes=_engine.conf.ahead_bytes,
         )
-        await self.subscription.join(cursor, _engine_load(_engine))
+        try:
+            await self.subscription.join(cursor, _engine_load(_engine))
+        except BaseException:  # no `disconnect` follows: the hub must not keep a page that is gone
+            self.subscription.leave()
+            raise
 
     async def send_text(self, text: str) -> None:
         """Straight to the socket: the long way through the channel layer costs five times as much."""

@@ -66,6 +66,7 @@ class Subscription:
         self._sent: dict[int, Sent] = {}
         self._ahead: deque[tuple[int, int, int]] = deque()
         self._ahead_bytes = 0
+        self._joined = False
         self.lagging = False
 
     # --- joining ------------------------------------------------------------------------------------------------
@@ -87,6 +88,10 @@ class Subscription:
                 sent.over = True
             else:
                 await self._catch_up(sent, saved=drafts.snapshot(row))
+        self._joined = True
+        for sent in list(self._sent.values()):  # what came while the rows were read
+            if not sent.over:
+                await self._catch_up(sent)
 
     def leave(self) -> None:
         self._hub.leave(self)
@@ -103,14 +108,18 @@ class Subscription:
             await self._send(encode(frame))
             return
         sent = self._sent.setdefault(frame.handle, Sent(generation_id))
-        if self.lagging or sent.over:
+        # Before the rows are read nobody knows where the page stands: sent now, the whole draft would overlap with it.
+        if self.lagging or sent.over or not self._joined:
             return
         if isinstance(frame, Final):
-            await self._catch_up(sent)
+            if self._store.get(generation_id) is None:  # it never ran here: stopped while queued, or lost elsewhere
+                await self._finish(sent, msgspec.structs.replace(frame, seq=sent.seq + 1))
+            else:
+                await self._catch_up(sent)
         elif isinstance(frame, Paint):
             if frame.seq <= sent.seq:
                 return
-            if (frame.seq - 1 if frame.after is None else frame.after) == sent.seq:
+            if before(frame) == sent.seq:
                 await self._numbered(sent, frame)
             else:
                 await self._catch_up(sent)
@@ -136,10 +145,16 @@ class Subscription:
         if sent is None or sent.over or self.lagging or not row.is_final:
             return
         await self._send(encode(turn_notice(row)))
-        await self._finish(sent, final_frame(row, seq=sent.seq + 1))
+        entry = self._store.get(sent.generation_id)
+        if entry is not None and entry.final is not None:
+            await self._catch_up(sent)
+        else:  # the store has nothing of it any more
+            await self._finish(sent, final_frame(row, seq=sent.seq + 1))
 
     async def _catch_up(self, sent: Sent, saved: Snapshot | None = None) -> None:
         """Send what the store has beyond what was sent; a cursor beyond the store is answered with the whole draft."""
+        if self.lagging:
+            return
         entry = self._store.get(sent.generation_id)
         if entry is None:
             if saved is not None and saved.seq != sent.seq:
@@ -147,10 +162,13 @@ class Subscription:
             return
         draft = entry.draft
         if sent.seq > draft.seq:
-            await self._numbered(sent, draft.snapshot())
+            if not await self._numbered(sent, draft.snapshot()):
+                return
         else:
             for paint in draft.since(sent.seq):
-                await self._numbered(sent, paint)
+                # Not where a live frame went on from here meanwhile.
+                if before(paint) != sent.seq or not await self._numbered(sent, paint):
+                    return
         if entry.final is not None and not sent.over:
             await self._finish(sent, entry.final)
 
@@ -164,7 +182,8 @@ class Subscription:
                 entry.final = final  # rendered once, however many pages watch
         await self._numbered(sent, final)
 
-    async def _numbered(self, sent: Sent, frame: Paint | Snapshot | Final) -> None:
+    async def _numbered(self, sent: Sent, frame: Paint | Snapshot | Final) -> bool:
+        """Send it; gives whether more may follow before the page has acknowledged."""
         text = encode(frame)
         sent.seq = frame.seq
         self._ahead.append((frame.handle, frame.seq, len(text)))
@@ -172,3 +191,9 @@ class Subscription:
         if len(self._ahead) >= self._most_frames or self._ahead_bytes >= self._most_bytes:
             self.lagging = True
         await self._send(text)
+        return not self.lagging
+
+
+def before(paint: Paint) -> int:
+    """The number of the frame that a paint follows on."""
+    return paint.seq - 1 if paint.after is None else paint.after

@@ -489,13 +489,11 @@ def test_a_fault_of_the_line_or_a_passing_one_is_followed_by_a_new_generation(
 
 def test_by_itself_it_is_tried_twice(ana: AbstractBaseUser) -> None:
     """Then the person is asked; a person's own retry has two new ones again."""
-    row: Generation | None = sent(ana)
-    attempts = []
-    while row is not None:
-        attempts.append(row.attempt)
-        row, last = generations.end(opened(row), LOST, draft(row)).successor, row
-    assert attempts == [1, 2, 3]
-    again = generations.retry(last, user=ana)
+    rows = [sent(ana)]
+    while following := generations.end(opened(rows[-1]), LOST, draft(rows[-1])).successor:
+        rows.append(following)
+    assert [row.attempt for row in rows] == [1, 2, 3]
+    again = generations.retry(rows[-1], user=ana)
     assert (again.attempt, again.automatic_retries) == (4, 0)
 
 

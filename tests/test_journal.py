@@ -29,7 +29,7 @@ def user(db: None) -> AbstractBaseUser:
 
 def values(row: Generation) -> dict[str, Any]:
     """Every column as it is stored now."""
-    return Generation.objects.filter(pk=row.pk).values().get()
+    return dict(Generation.objects.filter(pk=row.pk).values().get())
 
 
 @pytest.mark.parametrize("trigger", list(Trigger))

@@ -51,10 +51,7 @@ def test_blanks_alone_are_no_answer(answer: str) -> None:
 
 
 def test_the_limit_counts_answer_and_reasoning_together() -> None:
-    """Exactly the limit passes, one character more does not."""
-    parts = {
-        "answer": "x" * 10,
-        "reasoning_parts": ["y" * 4, "z" * 4],
-    }  # joined by a blank line: 10 + 4 + 2 + 4
+    """Exactly the limit passes, one character more does not. A blank line joins the parts: 10 + 4 + 2 + 4."""
+    parts: dict[str, Any] = {"answer": "x" * 10, "reasoning_parts": ["y" * 4, "z" * 4]}
     assert failed(**parts, most=20) == []
     assert failed(**parts, most=19) == [("length", Reason.event_too_large)]

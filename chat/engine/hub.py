@@ -4,6 +4,7 @@ Takes frames in their order, gives them to listeners in memory, encoded once. It
 listener that misses a frame finds it in the draft store. Paints that come after a generation's last frame are dropped.
 """
 
+import contextlib
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Iterable
@@ -70,8 +71,7 @@ class Hub:
     async def close(self, conversation_id: UUID) -> None:
         """The conversation is gone: send everyone away."""
         for listener in list(self._listeners.get(conversation_id, ())):
-            self.leave(listener)
-            await listener.close()
+            await self._send_away(listener)
 
     def __len__(self) -> int:
         return sum(len(listeners) for listeners in self._listeners.values())
@@ -86,5 +86,10 @@ class Hub:
             await delivery
         except Exception:
             log.exception("a page's socket failed and is closed")
-            self.leave(listener)
+            await self._send_away(listener)
+
+    async def _send_away(self, listener: Listener) -> None:
+        """Close it, whatever state its socket is in: what the others get must not hang on it."""
+        self.leave(listener)
+        with contextlib.suppress(Exception):
             await listener.close()

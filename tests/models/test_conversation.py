@@ -1,5 +1,7 @@
 """The walls around conversations and messages stand in the database, whatever code does."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError, transaction
@@ -30,7 +32,7 @@ def test_the_newest_talk_comes_first() -> None:
 @pytest.mark.parametrize("changes", [{"text": ""}, {"kind": "draft"}, {"kind": ""}])
 def test_a_message_without_text_or_of_no_kind_cannot_be_kept(changes: dict[str, str]) -> None:
     row = sent(person())
-    values = {"conversation": row.conversation, "kind": "user", "text": "Hello", **changes}
+    values: dict[str, Any] = {"conversation": row.conversation, "kind": "user", "text": "Hello", **changes}
     with pytest.raises(IntegrityError), transaction.atomic():
         Message.objects.create(**values)
 
@@ -38,6 +40,7 @@ def test_a_message_without_text_or_of_no_kind_cannot_be_kept(changes: dict[str, 
 def test_a_generation_is_the_origin_of_one_message_at_most() -> None:
     """Even two confirmations of the same generation could not make two answers."""
     row = ended(sent(person()), reading())
+    assert row.conversation is not None
     with pytest.raises(IntegrityError), transaction.atomic():
         Message.objects.create(conversation=row.conversation, kind="answer", text="Again", generation=row)
 
