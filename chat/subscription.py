@@ -112,7 +112,7 @@ class Subscription:
         if self.lagging or sent.over or not self._joined:
             return
         if isinstance(frame, Final):
-            if self._store.get(generation_id) is None:  # it never ran here: stopped while queued, or lost elsewhere
+            if self._store.get(generation_id) is None:  # stopped while queued, or lost elsewhere
                 await self._finish(sent, msgspec.structs.replace(frame, seq=sent.seq + 1))
             else:
                 await self._catch_up(sent)

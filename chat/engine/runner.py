@@ -7,6 +7,7 @@ the hub carries. Every database step is one crossing to the engine's own thread.
 import asyncio
 import datetime as dt
 import logging
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -331,16 +332,20 @@ def retry_after_s(value: str) -> float | None:
     if not value:
         return None
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
     except ValueError:
         pass
+    else:
+        return max(0.0, seconds) if math.isfinite(seconds) else None
     from email.utils import parsedate_to_datetime
 
     try:
         at = parsedate_to_datetime(value)
     except ValueError:
         return None
-    return max(0.0, (at - dt.datetime.now(at.tzinfo or dt.UTC)).total_seconds())
+    if at.tzinfo is None:  # "-0000": a time in UTC that says nothing about its place
+        at = at.replace(tzinfo=dt.UTC)
+    return max(0.0, (at - dt.datetime.now(dt.UTC)).total_seconds())
 
 
 def final_frame(row: Generation, *, seq: int, successor: Generation | None = None) -> Final:
