@@ -6,11 +6,14 @@ was queued before a restart finds the local model at its new port.
 
 import os
 
+from msgspec.structs import replace
+
 from chat.local_model import Absent, LocalModel
 from chat.providers.base import Endpoint, Model
-from chat.providers.endpoints import available
+from chat.providers.endpoints import COMPATIBLE, available
 
 _local: LocalModel | Absent = Absent("it was not started")
+_learnt: dict[str, tuple[Model, ...]] = {}
 
 
 def use_local(local: LocalModel | Absent) -> None:
@@ -33,7 +36,18 @@ def endpoints() -> dict[str, Endpoint]:
     """Every endpoint that can be asked, by name; the first is the default."""
     alive = isinstance(_local, LocalModel) and _local.exit_reason() is None
     local_url = _local.base_url if alive and isinstance(_local, LocalModel) else None
-    return {endpoint.name: endpoint for endpoint in available(os.environ, local_url=local_url)}
+    found = available(os.environ, local_url=local_url)
+    return {each.name: replace(each, models=_learnt.get(each.name, each.models)) for each in found}
+
+
+def unnamed() -> list[Endpoint]:
+    """The endpoints whose models nobody has named: they are asked (`engine/discovery.py`)."""
+    return [each for each in available(os.environ) if each.models == COMPATIBLE.models]
+
+
+def learn(name: str, models: tuple[Model, ...]) -> None:
+    """From now on this endpoint offers the models that it said it has."""
+    _learnt[name] = models
 
 
 def find(value: str) -> tuple[Endpoint, Model] | None:
@@ -42,4 +56,7 @@ def find(value: str) -> tuple[Endpoint, Model] | None:
     endpoint = endpoints().get(name)
     if endpoint is None:
         return None
+    # A page that was made before the server had said what it has: its placeholder means the first.
+    if model_id == COMPATIBLE.models[0].id and name in _learnt:
+        return endpoint, endpoint.models[0]
     return next(((endpoint, model) for model in endpoint.models if model.id == model_id), None)

@@ -23,6 +23,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from chat import drafts, generations
 from chat.conf import Conf
 from chat.drafts import DraftStore
+from chat.engine.discovery import discover_forever
 from chat.engine.hub import Hub
 from chat.engine.reaper import sweep_forever
 from chat.engine.runner import Parts, Run, Runner, turn_notice
@@ -71,6 +72,7 @@ class EmbeddedEngine:
         self._spawn(self._tick_forever())
         self._spawn(self._save_forever())
         self._spawn(self._look_forever())
+        self._spawn(discover_forever(self.upstream))
         self._spawn(
             sweep_forever(
                 self.db, interval_s=self.conf.sweep_interval_s, ended=self._ended, orphan=self.launch

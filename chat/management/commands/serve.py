@@ -20,7 +20,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from chat import local_model
+from chat import catalogue, local_model
+from chat.providers.endpoints import BadEndpointError
 
 
 def port_number(text: str) -> int:
@@ -43,6 +44,10 @@ class Command(BaseCommand):
             number = port_number(str(port))
         except argparse.ArgumentTypeError as error:
             raise CommandError(f"PORT: {error}") from None
+        try:
+            catalogue.endpoints()
+        except BadEndpointError as error:
+            raise CommandError(str(error)) from None
         listening = self._listen(host, number)
         self._prepare_folder(settings.DATA)
         self._migrate()
