@@ -8,12 +8,16 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
 
 from chat.providers.base import UpstreamRequest
 
 EVENT_STREAM = "text/event-stream"
+
+# The transport gives most faults of the library under it the client's names, but not an answer that is no HTTP.
+BROKEN = (httpx.TransportError, aiohttp.ClientError)
 
 
 class UpstreamFault(Exception):
@@ -61,7 +65,7 @@ class Response:
         except httpx.TimeoutException as error:
             # The transport reports a reset in mid-body as a connect time-out: only the read time-out is silence.
             raise (Silent if isinstance(error, httpx.ReadTimeout) else Lost)(fault(error)) from None
-        except (httpx.TransportError, httpx.DecodingError) as error:
+        except (*BROKEN, httpx.DecodingError) as error:
             raise Lost(fault(error)) from None
 
     async def body(self, *, at_most: int) -> bytes:
@@ -100,7 +104,7 @@ class Upstream:
                 request.method, request.url, headers=request.headers, content=request.body
             )
             response = await self._client.send(outgoing, stream=True)
-        except (httpx.TransportError, httpx.InvalidURL, UnicodeError) as error:
+        except (*BROKEN, httpx.InvalidURL, UnicodeError) as error:
             raise NotReached(fault(error)) from None
         try:
             yield Response(response.status_code, response.headers, response)

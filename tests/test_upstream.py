@@ -1,0 +1,286 @@
+"""The way out, over real sockets: bytes as they come, and one name for each way that a line can fail."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from chat.providers.base import UpstreamRequest
+from chat.upstream import Lost, NotReached, Silent, Upstream, UpstreamFault
+from tests.fakes.provider import ScriptedProvider
+from tests.fakes.script import Cut, End, Paced, Reset, Script, Stall, T, Wait, page, play, whole_answer
+
+KEY = "sk-secret-0123456789"
+PROMPT = b'{"messages":[{"role":"user","content":"a private question"}]}'
+
+
+@pytest.fixture
+def provider() -> Iterator[ScriptedProvider]:
+    with ScriptedProvider() as running:
+        yield running
+
+
+@pytest.fixture
+async def upstream() -> AsyncIterator[Upstream]:
+    client = Upstream(connect_timeout_s=2, idle_timeout_s=0.3)
+    yield client
+    await client.aclose()
+
+
+def request_to(base_url: str, **headers: str) -> UpstreamRequest:
+    url = f"{base_url}/chat/completions"
+    return UpstreamRequest("POST", url, {"Authorization": f"Bearer {KEY}", **headers}, PROMPT)
+
+
+async def body_of(upstream: Upstream, provider: ScriptedProvider) -> tuple[bytes, UpstreamFault | None]:
+    """All bytes of the answer, and the fault that ended it, if one did."""
+    data = b""
+    async with upstream.open(request_to(provider.base_url)) as response:
+        try:
+            async for piece in response.chunks():
+                data += piece
+        except UpstreamFault as fault:
+            return data, fault
+    return data, None
+
+
+# --- what comes -----------------------------------------------------------------------------------------------------
+async def test_bytes_come_as_they_were_sent(upstream: Upstream, provider: ScriptedProvider) -> None:
+    """Not decoded, not cut at lines; the request arrives as it was built."""
+    provider.script = play(b"data: caf\xc3", Wait(5), b"\xa9\xe2\x80\xa8\r", Wait(5), b"\n\r\n")
+    data, fault = await body_of(upstream, provider)
+    (record,) = provider.requests
+    assert (data, fault) == (b"data: caf\xc3\xa9\xe2\x80\xa8\r\n\r\n", None)
+    assert (record.body, record.headers["authorization"]) == (PROMPT, f"Bearer {KEY}")
+
+
+async def test_the_first_bytes_do_not_wait_for_the_rest(
+    upstream: Upstream, provider: ScriptedProvider
+) -> None:
+    provider.script = play(T("Two"), Stall())
+    async with upstream.open(request_to(provider.base_url)) as response:
+        first = await anext(response.chunks())
+    assert first == T("Two")
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "answer"),
+    [
+        (200, "text/event-stream", True),
+        (200, "Text/Event-Stream; charset=utf-8", True),
+        (200, "application/json", False),
+        (200, "text/html", False),
+        (200, "text/event-streamer", False),
+        (429, "text/event-stream", False),
+        (503, "application/json", False),
+    ],
+)
+async def test_only_a_good_status_with_the_right_type_is_a_stream(
+    upstream: Upstream, provider: ScriptedProvider, status: int, kind: str, answer: object
+) -> None:
+    """A login page with status 200 is no reply."""
+    provider.script = page(b"x", status=status, content_type=kind, Retry_After="2")
+    async with upstream.open(request_to(provider.base_url)) as response:
+        assert (response.status, response.is_event_stream) == (status, answer)
+        assert response.headers["retry-after"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("at_most", "read"), [(5, b"01234"), (10, b"0123456789"), (99, b"0123456789"), (0, b"")]
+)
+async def test_of_an_error_page_only_the_beginning_is_read(
+    upstream: Upstream, provider: ScriptedProvider, at_most: int, read: bytes
+) -> None:
+    provider.script = page(b"0123456789", status=500)
+    async with upstream.open(request_to(provider.base_url)) as response:
+        assert await response.body(at_most=at_most) == read
+
+
+@pytest.mark.parametrize("end", [Reset(), Cut(), Stall()])
+async def test_an_error_page_that_breaks_off_is_given_as_far_as_it_came(
+    upstream: Upstream, provider: ScriptedProvider, end: Reset | Cut | Stall
+) -> None:
+    provider.script = Script((b"too many", Wait(30), end), status=429, headers={})
+    async with upstream.open(request_to(provider.base_url)) as response:
+        assert await response.body(at_most=100) == b"too many"
+
+
+# --- how it fails ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("steps", "fault"),
+    [
+        ((T("Two"), Wait(30), Reset()), Lost),
+        ((T("Two"), Wait(30), Cut()), Lost),
+        ((T("Two"), Stall()), Silent),
+        ((T("Two"), End()), type(None)),
+    ],
+)
+async def test_each_way_to_break_off_has_its_name(
+    upstream: Upstream,
+    provider: ScriptedProvider,
+    steps: tuple[bytes | Wait | Reset | Cut | Stall | End, ...],
+    fault: type,
+) -> None:
+    """A reset, a body shorter than promised, silence; and an orderly end, which is no fault and proves nothing."""
+    provider.script = play(*steps)
+    data, found = await body_of(upstream, provider)
+    assert (data, type(found)) == (T("Two"), fault)
+
+
+async def test_where_nobody_listens_nothing_was_reached(upstream: Upstream) -> None:
+    with ScriptedProvider() as gone:
+        base_url = gone.base_url
+    with pytest.raises(NotReached, match="Cannot connect"):
+        async with upstream.open(request_to(base_url)):
+            pass
+
+
+@pytest.mark.parametrize(
+    "base_url", ["http://", "ftp://127.0.0.1", "http://127.0.0.1:99999", "http://[::1", "x"]
+)
+async def test_an_address_that_is_none_is_not_reached(upstream: Upstream, base_url: str) -> None:
+    with pytest.raises(NotReached):
+        async with upstream.open(request_to(base_url)):
+            pass
+
+
+async def test_headers_that_never_come_are_not_reached(
+    upstream: Upstream, provider: ScriptedProvider
+) -> None:
+    """The request may be sent again: nothing of an answer was seen."""
+    provider.script = play(hold_ms=float("inf"))
+    with pytest.raises(NotReached, match="ReadTimeout"):
+        async with upstream.open(request_to(provider.base_url)):
+            pass
+
+
+@asynccontextmanager
+async def raw_server(answer: bytes) -> AsyncIterator[str]:
+    """A server that answers anything with these bytes and closes."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(PROMPT)
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"HTTP/1.1 two hundred\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000,
+    ],
+)
+async def test_what_is_no_http_is_not_reached(upstream: Upstream, answer: bytes) -> None:
+    """A wrong port, a broken proxy: a fault of the line, and never a traceback."""
+    async with raw_server(answer) as base_url:
+        with pytest.raises(NotReached):
+            async with upstream.open(request_to(base_url)):
+                pass
+
+
+@pytest.mark.parametrize("body", [b"zz\r\nnot hexadecimal\r\n", b"5\r\nab", b"-1\r\n"])
+async def test_a_body_whose_framing_is_broken_is_lost(upstream: Upstream, body: bytes) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with raw_server(head + body) as base_url:
+        with pytest.raises(UpstreamFault):  # noqa: PT012 (where in the block is the parser's business)
+            async with upstream.open(request_to(base_url)) as response:
+                async for _ in response.chunks():
+                    pass
+
+
+async def test_a_body_in_a_broken_encoding_is_lost(upstream: Upstream, provider: ScriptedProvider) -> None:
+    provider.script = Script((b"no gzip at all",), headers={"Content-Encoding": "gzip"})
+    _, fault = await body_of(upstream, provider)
+    assert type(fault) is Lost
+
+
+async def test_no_fault_tells_a_key_or_a_prompt(upstream: Upstream, provider: ScriptedProvider) -> None:
+    """Its text goes to the journal and to the log."""
+    faults: list[BaseException] = []
+    scripts = [play(T("x"), Wait(20), Reset()), play(T("x"), Stall()), play(hold_ms=float("inf"))]
+    provider.queue.extend(scripts)
+    targets = [provider.base_url] * 3 + ["http://", "http://127.0.0.1:1/v1", "http://127.0.0.1:99999"]
+    for base_url in targets:
+        try:
+            async with upstream.open(request_to(base_url)) as response:
+                async for _ in response.chunks():
+                    pass
+        except UpstreamFault as fault:
+            faults.append(fault)
+    # A traceback that is logged shows no exception of the client, which would hold the whole request.
+    assert {(fault.__cause__, fault.__suppress_context__) for fault in faults} == {(None, True)}
+    assert len(faults) == len(targets)
+    told = " ".join(f"{fault!r} {fault}" for fault in faults) + repr(request_to(provider.base_url))
+    assert [word for word in (KEY, "Bearer", "uthorization", "private") if word in told] == []
+
+
+# --- connections ----------------------------------------------------------------------------------------------------
+async def test_leaving_early_closes_the_connection_within_a_second(
+    upstream: Upstream, provider: ScriptedProvider
+) -> None:
+    """Stop means stop: the provider must not go on writing, and counting."""
+    provider.script = play(Paced(tuple(T(f"w{n} ") for n in range(2000)), 200))
+    async with upstream.open(request_to(provider.base_url)) as response:
+        await anext(response.chunks())
+        left = time.monotonic()
+    await asyncio.to_thread(
+        provider.wait_until, lambda requests: requests[0].peer_closed_at is not None, timeout_s=1
+    )
+    closed = provider.requests[0].peer_closed_at
+    assert closed is not None
+    assert closed - left < 1
+
+
+async def test_two_hundred_open_streams_wait_for_no_pool(
+    upstream: Upstream, provider: ScriptedProvider
+) -> None:
+    """With the transport's own ceiling the 101st reply would wait, in silence, for another one's end."""
+    provider.script = play(T("Two"), Stall())
+    firsts: list[bytes] = []
+    enough = asyncio.Event()
+
+    async def hold() -> None:
+        async with upstream.open(request_to(provider.base_url)) as response:
+            firsts.append(await anext(response.chunks()))
+            if len(firsts) == 220:
+                enough.set()
+            await enough.wait()
+
+    async with asyncio.timeout(10):
+        await asyncio.gather(*(hold() for _ in range(220)))
+    assert firsts == [T("Two")] * 220
+
+
+async def test_a_connection_whose_answer_was_read_to_its_end_serves_again(
+    upstream: Upstream, provider: ScriptedProvider
+) -> None:
+    """The second reply of a conversation saves a handshake."""
+    provider.script = whole_answer("Two.")
+    for _ in range(2):
+        await body_of(upstream, provider)
+    first, second = provider.requests
+    assert first.connected_at == second.connected_at
+
+
+async def test_proxies_of_the_environment_are_not_used(
+    upstream: Upstream, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A prompt goes where the table of endpoints says, and nowhere else."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    provider.script = whole_answer("Two.")
+    fresh = Upstream(connect_timeout_s=1, idle_timeout_s=1)
+    _, fault = await body_of(fresh, provider)
+    await fresh.aclose()
+    assert fault is None
