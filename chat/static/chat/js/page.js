@@ -46,8 +46,28 @@ function announce(words) {
   if (line) line.textContent = line.dataset[words] ?? words;
 }
 
+/**
+ * The server ended the feed for good. It may be wrong (a socket that failed looks the same), so the page asks once more.
+ */
+async function gone() {
+  const response = await fetch(location.href, { method: "HEAD" }).catch(() => null);
+  if (response?.status === 404) {
+    show("gone");
+    return;
+  }
+  const writing = thread?.writing;
+  if (writing) await thread?.fetch(writing);
+  setTimeout(() => feed?.open(), 2000);
+}
+
 /** @param {import("./feed.js").Status} status */
 function tell(status) {
+  if (status === "gone") void gone();
+  else show(status);
+}
+
+/** @param {import("./feed.js").Status} status */
+function show(status) {
   const line = byId("connection");
   if (!line) return;
   line.hidden = status === "open";
