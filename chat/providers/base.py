@@ -29,10 +29,15 @@ __all__ = [
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """One message of the conversation, as the model is to see it."""
+    """One message of the conversation, as the model is to see it.
+
+    `carry` is what the provider gave to be sent back unchanged; only the wire named `wire` understands it.
+    """
 
     role: Literal["user", "assistant"]
     text: str
+    carry: list[Any] = []
+    wire: str = ""
 
 
 class Prompt(msgspec.Struct, frozen=True):

@@ -78,6 +78,8 @@ class OpenAIChatReader:
         self.response_id: str | None = None
         self.finished = False
         self.late_events = 0
+        self.carry: list[Any] = []
+        self.divergence: str | None = None
         self._dialect = dialect
         self._done = False
         self._accepted = 0

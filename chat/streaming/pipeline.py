@@ -62,6 +62,14 @@ class WireReader(Protocol):
     def last_event(self) -> str | None:
         """The last accepted provider event: its id or number, or else the count of accepted events."""
 
+    @property
+    def carry(self) -> list[Any]:
+        """What must be sent back unchanged with the next turn (signatures, opaque items); never shown."""
+
+    @property
+    def divergence(self) -> str | None:
+        """Where the provider contradicted itself or events are missing: a whole text cannot be trusted then."""
+
     def feed(self, event: Event) -> list[Delta]:
         """Return what this event adds; raise `MalformedStream` if it is not of this wire."""
 
@@ -176,6 +184,8 @@ class Pipeline:
             usage=reader.usage,
             detail=verdict.detail,
             last_event=reader.last_event,
+            carry=_storable_values(reader.carry),
+            divergence=reader.divergence,
             late_events=reader.late_events,
         )
 

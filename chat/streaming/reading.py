@@ -45,11 +45,14 @@ class Reading(msgspec.Struct, frozen=True):
     divergence: str | None = None
     last_event: str | None = None
     late_events: int = 0
+    carry: list[Any] = []
 
     @property
     def confirmable(self) -> bool:
-        """Whether validation may look at it at all: the provider's own terminal signal said that it is whole."""
-        return self.outcome is Outcome.complete
+        """Whether validation may look at it at all: the provider's own terminal signal said that it is whole,
+        and nothing before it contradicts that.
+        """
+        return self.outcome is Outcome.complete and self.divergence is None
 
     @property
     def reasoning(self) -> str:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -30,6 +31,8 @@ class ToyReader:
         self.finished = False
         self.late_events = 0
         self.last_event: str | None = None
+        self.carry: list[Any] = []
+        self.divergence: str | None = None
 
     def feed(self, event: Event) -> list[Delta]:
         if self.finished:
