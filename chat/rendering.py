@@ -51,8 +51,8 @@ _MATHML = frozenset({
     "menclose", "mmultiscripts",
 })
 _TAGS = _MATHML | {
-    "a", "blockquote", "br", "code", "del", "div", "em", "h3", "h4", "h5", "h6", "hr", "img", "input", "li",
-    "ol", "p", "pre", "s", "section", "span", "strong", "sup", "table", "tbody", "td", "th", "thead",
+    "a", "blockquote", "br", "code", "del", "div", "em", "h3", "h4", "h5", "h6", "hr", "img", "input",
+    "label", "li", "ol", "p", "pre", "s", "section", "span", "strong", "sup", "table", "tbody", "td", "th", "thead",
     "tr", "ul",
 }
 _MATHML_ATTRIBUTES = {
@@ -119,7 +119,7 @@ def _grammar() -> MarkdownIt:
     # A bare "example.com" or "main.py" in prose is rarely meant as a link; with its scheme it is.
     assert md.linkify is not None  # noqa: S101 it comes with the extra that requirements/base.in names
     md.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
-    md.use(footnote_plugin, inline=False).use(tasklists_plugin)
+    md.use(footnote_plugin, inline=False).use(tasklists_plugin, label=True)
     md.block.ruler.before(
         "fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
     )

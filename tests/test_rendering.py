@@ -22,9 +22,9 @@ CASES = [
     (
         "task list",
         "- [ ] a\n- [x] b",
-        '<ul class="contains-task-list">\n<li class="task-list-item"><input class="task-list-item-checkbox"'
-        ' disabled="disabled" type="checkbox"> a</li>\n<li class="task-list-item"><input'
-        ' class="task-list-item-checkbox" checked="checked" disabled="disabled" type="checkbox"> b</li>\n</ul>\n',
+        '<ul class="contains-task-list">\n<li class="task-list-item"><label><input class="task-list-item-checkbox"'
+        ' disabled="disabled" type="checkbox"> a</label></li>\n<li class="task-list-item"><label><input'
+        ' class="task-list-item-checkbox" checked="checked" disabled="disabled" type="checkbox"> b</label></li>\n</ul>\n',
     ),
     (
         "known language",

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from chat.forms import AskForm
 from chat.models import Conversation
-from chat.views import picker
+from chat.replies import picker
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from django.views.decorators.http import require_http_methods
 from chat import conversations, generations
 from chat.generations import Busy, Rejected
 from chat.models import Conversation, Generation
+from chat.replies.reply import render_turn, shown
 from chat.views.answers import SeeOther, refusal, wants_json
 from chat.views.composer import Composer, ask_form, compose, sent_again
-from chat.views.replies import render_turn, shown
 
 EXAMPLES = (
     gettext_lazy("Plan three short workouts for a beginner without equipment"),

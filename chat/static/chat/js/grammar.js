@@ -12,7 +12,7 @@ const INLINE_MATHS = { "$$": "$$", "\\[": "\\]", "\\(": "\\)" };
 /** What the sanitiser lets through: the elements that the rules below can make, no style, no id. */
 export const SANITISE = {
   ALLOWED_TAGS: (
-    "a blockquote br code del div em h3 h4 h5 h6 hr img input li ol p pre s span strong sup table tbody td th thead tr ul"
+    "a blockquote br code del div em h3 h4 h5 h6 hr img input label li ol p pre s span strong sup table tbody td th thead tr ul"
   ).split(" "),
   ALLOWED_ATTR: ["href", "title", "class", "target", "rel", "tabindex", "src", "alt", "start", "type", "checked", "disabled"],
   ALLOW_DATA_ATTR: false,
@@ -98,7 +98,7 @@ function markTask(state, at) {
   text.content = text.content.slice(mark[0].length);
   const box = new state.Token("task", "", 0);
   box.meta = mark[1] !== " ";
-  tokens[at].children.unshift(box);
+  tokens[at].children = [new state.Token("label_open", "label", 1), box, ...tokens[at].children, new state.Token("label_close", "label", -1)];
   tokens[at - 2].attrSet("class", "task-list-item");
   for (let i = at - 3; i >= 0; i--) {
     if (tokens[i].level === tokens[at - 2].level - 1 && /list_open$/.test(tokens[i].type)) {
