@@ -21,6 +21,7 @@ __all__ = [
     "Model",
     "Prompt",
     "Secret",
+    "ToolDeclaration",
     "Turn",
     "UpstreamRequest",
     "Wire",
@@ -40,16 +41,28 @@ class Turn(msgspec.Struct, frozen=True):
     wire: str = ""
 
 
+class ToolDeclaration(msgspec.Struct, frozen=True):
+    """One tool that is offered: its name, what it is for, and the JSON schema of its arguments.
+
+    The schema is strict already: every object says `additionalProperties: false` and requires all it has.
+    """
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
+
 class Prompt(msgspec.Struct, frozen=True):
     """All that is asked: the system text, the turns (oldest first), and settings by the names of `SETTINGS`.
 
     Turns may follow each other with the same role (a reply that was never confirmed is in no prompt): the
-    wire joins them.
+    wire joins them. Each wire offers the tools in its own form, strictly where it can.
     """
 
     system: str
     turns: list[Turn]
     settings: dict[str, Any] = {}
+    tools: list[ToolDeclaration] = []
 
 
 class Secret:

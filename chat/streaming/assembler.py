@@ -7,6 +7,8 @@ part share is joined. Does not know wires, gates or outcomes.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from chat.streaming.deltas import Delta, Key, PartKind, TextDelta, ToolDelta, is_storable, storable
@@ -27,6 +29,8 @@ class Part:
         "name",
         "number",
         "position",
+        "spoken",
+        "value",
     )
 
     def __init__(self, kind: PartKind, key: Key, number: int) -> None:
@@ -37,6 +41,8 @@ class Part:
         self.call_id = ""
         self.name = ""
         self.position = 0
+        self.spoken = False  # whether arguments came as text, be it empty
+        self.value: Any = None  # arguments that came as an object
         self._pieces: list[str] = []
         self.length = 0
         self._half = ""
@@ -132,6 +138,9 @@ class Assembler:
         # Some providers repeat id and name on every fragment: the first one stands, nothing is ever appended.
         part.call_id = part.call_id or storable(delta.call_id)
         part.name = part.name or storable(delta.name)
+        if delta.value is not None:
+            part.value = delta.value
+        part.spoken = part.spoken or delta.arguments is not None
         added = part.grow(delta.arguments) if delta.arguments else ""
         return [Change(part, added, part.length)]
 

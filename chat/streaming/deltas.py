@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -31,14 +32,19 @@ class TextDelta(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
-class ToolDelta(msgspec.Struct, frozen=True, gc=False):
-    """A fragment of one tool call; id and name come once, or empty; `position` is its place among the calls."""
+class ToolDelta(msgspec.Struct, frozen=True):
+    """A fragment of one tool call; id and name come once, or empty; `position` is its place among the calls.
+
+    `arguments` is None where the provider sends no text but objects. `value` is then the whole object, or
+    what the provider says that an empty text means; None while it is not whole.
+    """
 
     key: Key
     call_id: str
     name: str
-    arguments: str
+    arguments: str | None
     position: int = 0
+    value: Any = None
 
 
 Delta = TextDelta | ToolDelta

@@ -268,9 +268,12 @@ def _tool_calls(parts: Assembler, *, requested: bool) -> list[ToolCall]:
 
 def _tool_call(part: Part, *, requested: bool) -> ToolCall:
     # Arguments that happen to parse before the terminal signal may still grow: only whole calls are parsed.
-    arguments = _parse_arguments(part.text) if requested else None
+    arguments = None
+    if requested:
+        whole = part.value is not None
+        arguments = _storable_values(part.value) if whole else _parse_arguments(part.text)
     complete = isinstance(arguments, dict) and bool(part.name)
-    return ToolCall(part.call_id, part.name, part.text, arguments, complete)
+    return ToolCall(part.call_id, part.name, part.text if part.spoken else None, arguments, complete)
 
 
 def _parse_arguments(text: str) -> Any:

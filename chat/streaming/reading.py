@@ -18,7 +18,8 @@ class ToolCall(msgspec.Struct, frozen=True):
     run.
 
     `complete` is true only when the outcome is `tool_requested`, the call has a name, and its arguments are a
-    JSON object. Nothing is ever repaired: an empty text is no object.
+    JSON object. Nothing is ever repaired: an empty text is no object, except where the provider says that it
+    means `{}` (Anthropic). `arguments_text` is None where the provider sends objects (Google).
     """
 
     id: str

@@ -56,6 +56,25 @@ def test_a_tool_call_keeps_its_first_name_and_id() -> None:
     assert (part.call_id, part.name, part.text, assembler.parts) == ("id-1", "look", '{"a": 1}', [part])
 
 
+def test_arguments_may_come_as_an_object() -> None:
+    """Then there is no text; an empty text beside an object is what a provider says that the text means."""
+    assembler = Assembler()
+    for delta in (
+        ToolDelta(0, "", "f", None),
+        ToolDelta(0, "", "", None, value={"a": 1}),
+        ToolDelta(1, "", "g", "", 1),
+        ToolDelta(1, "", "", None, 1, {}),
+        ToolDelta(2, "", "h", None, 2),
+    ):
+        assembler.feed(delta)
+    calls = assembler.of_kind(PartKind.tool_arguments)
+    assert [(call.name, call.spoken, call.text, call.value) for call in calls] == [
+        ("f", False, "", {"a": 1}),
+        ("g", True, "", {}),
+        ("h", False, "", None),
+    ]
+
+
 def test_a_call_without_arguments_is_a_change_and_an_empty_text_is_none() -> None:
     """The name alone already says that a call has begun."""
     assert changes(answer(""), ToolDelta(0, "id", "now", "")) == [("tool_arguments", 0, "", "")]
