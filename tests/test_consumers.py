@@ -280,6 +280,7 @@ async def test_two_tabs_see_the_same(
         Socket(row.conversation_id, cookie=cookie) as one,
         Socket(row.conversation_id, cookie=cookie) as two,
     ):
+        assert await one.frame() == await two.frame()  # both have joined
         await db(sent, ana, "And an egg?", conversation=row.conversation)
         assert await one.until_final() == await two.until_final()
         assert len(engine.hub) == 2
@@ -326,6 +327,7 @@ async def test_an_acknowledgement_lets_it_go_on(
     steps = [step for number in range(12) for step in (T(f"{number} "), Wait(45))]
     provider.script = play(*steps, FIN("stop"), DONE)
     async with Socket(row.conversation_id, cookie=cookie) as socket:
+        await socket.frame()
         await db(sent, ana, "Count!", conversation=row.conversation)
         frames: list[Any] = []
         while not frames or frames[-1] != ("turn", "confirmed", 2):
@@ -347,6 +349,7 @@ async def test_who_closes_leaves_the_hub_and_the_reply_goes_on(
     """A reply needs no browser."""
     provider.script = whole_answer("Three minutes for an egg.", ms=20)
     async with Socket(row.conversation_id, cookie=cookie) as socket:
+        await socket.frame()
         second = await db(sent, ana, "And an egg?", conversation=row.conversation)
         while isinstance(await socket.frame(), dict):
             pass
