@@ -13,9 +13,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from chat.engine.embedded import EmbeddedEngine
 from chat.models import Conversation, Generation
+from chat.replies.reply import render_reply
 from chat.streaming.frames import decode_ack
 from chat.subscription import Cursor, Subscription
-from chat.views.replies import render_reply
 
 REFUSED = 4401  # not signed in
 NOT_FOUND = 4404  # no such conversation, or not this person's

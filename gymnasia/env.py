@@ -4,6 +4,7 @@ Takes `os.environ`, gives the values that `settings.py` is made of. A secret may
 `NAME_FILE` names, as container platforms hand secrets over.
 """
 
+import logging
 import os
 import secrets
 from collections.abc import MutableMapping
@@ -86,3 +87,11 @@ def secret_key(environ: MutableMapping[str, str], data: Path) -> str:
     except OSError as error:
         raise ImproperlyConfigured(f"the data folder {data} must be writable: {error.strerror}") from None
     return key
+
+
+class NotAProbe(logging.Filter):
+    """Leaves the answers to health probes out of the log: "not yet" is no fault."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        return getattr(request, "path", "") not in {"/healthz", "/readyz"}

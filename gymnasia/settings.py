@@ -92,6 +92,7 @@ CONTENT_SECURITY_POLICY = {
 
 # --- Applications ---------------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
+    "chat",  # first: its templates dress the account pages
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -102,7 +103,6 @@ INSTALLED_APPS = [
     "allauth.account",
     "csp",
     "django_structlog",
-    "chat",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -233,11 +233,13 @@ LOGGING = {
             ],
         }
     },
+    "filters": {"not_a_probe": {"()": "gymnasia.env.NotAProbe"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": _log_level},
     "loggers": {
-        # One line per request is noise beside the journal; faults of requests are still told.
-        "django_structlog": {"level": "WARNING"},
+        # A line per request is noise beside the journal; what fails is told once, by Django.
+        "django_structlog": {"level": "CRITICAL"},
+        "django.request": {"filters": ["not_a_probe"]},
         "daphne": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
         "httpcore": {"level": "WARNING"},

@@ -36,7 +36,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--host", default=os.environ.get("HOST") or "127.0.0.1")
+        parser.add_argument("--host", default=os.environ.get("GYMNASIA_HOST") or "127.0.0.1")
         parser.add_argument("--port", default=os.environ.get("PORT") or "8000")
 
     def handle(self, *, host: str, port: str, **_: Any) -> None:
@@ -51,7 +51,6 @@ class Command(BaseCommand):
         listening = self._listen(host, number)
         self._prepare_folder(settings.DATA)
         self._migrate()
-        password = self._first_administrator()
         self._collect_static()
         local = self._start_local_model()
         # Twisted's reactor is made when Daphne is imported, on whatever loop the policy gives it.
@@ -67,8 +66,9 @@ class Command(BaseCommand):
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 50, 100)
+        newcomer = self._first_administrator()
         try:
-            serving.run(ready=lambda: self._greet(address, password, local))
+            serving.run(ready=lambda: self._greet(address, local, newcomer=newcomer))
         finally:
             if isinstance(local, local_model.LocalModel):
                 local.stop()
@@ -108,14 +108,19 @@ class Command(BaseCommand):
         except DatabaseError as error:
             raise CommandError(f"the database cannot be used: {error}") from None
 
-    def _first_administrator(self) -> str | None:
-        """A fresh installation gets an administrator; the password is shown once and kept nowhere."""
+    def _first_administrator(self) -> bool:
+        """A fresh installation gets an administrator. The password is shown here, once, and kept nowhere: the last thing
+        before serving, so that nothing that fails can swallow it."""
         users = get_user_model()
         if users.objects.filter(is_superuser=True).exists():
-            return None
+            return False
         password = secrets.token_urlsafe(12)
         users.objects.create_superuser("admin", None, password)
-        return password
+        self.stdout.write(
+            f"Sign in as admin with the password {password} (shown only now), or sign up on the page."
+        )
+        self.stdout.flush()
+        return True
 
     def _collect_static(self) -> None:
         """Hashed and compressed once per version of the files."""
@@ -137,19 +142,15 @@ class Command(BaseCommand):
         return local_model.start(data=settings.DATA)
 
     def _greet(
-        self, address: str, password: str | None, local: local_model.LocalModel | local_model.Absent
+        self, address: str, local: local_model.LocalModel | local_model.Absent, *, newcomer: bool
     ) -> None:
         lines = [f"Gymnasia is at {address}/  (Ctrl-C ends it)"]
-        if password is not None:
-            lines += [
-                f"Sign in as admin with the password {password} (shown only now), or sign up on the page."
-            ]
-        else:
+        if not newcomer:
             lines += ["Sign in with your account, or sign up on the page."]
         if isinstance(local, local_model.Absent):
-            lines += [
-                f"The local model cannot run here: {local.reason}. Set a provider's key to chat (see README)."
-            ]
+            lines += [f"The local model cannot run here: {local.reason}."]
+            if not catalogue.endpoints():
+                lines += ["No provider is set up either: give a key, such as OPENAI_API_KEY (see README.md)."]
         else:
             lines += [f"Local model: {local.model} (small, English only); loading goes on in the background."]
         self.stdout.write("\n".join(lines))

@@ -8,10 +8,10 @@ from django.test import Client
 from chat import drafts, generations
 from chat.drafts import STORE
 from chat.models import Generation
+from chat.replies.reply import render_reply, reply_of
 from chat.streaming.draft import Draft
 from chat.streaming.frames import Snapshot
 from chat.streaming.outcome import Outcome, Reason
-from chat.views.replies import render_reply, reply_of
 from tests.rows import cut, draft, ended, opened, reading, sent
 
 

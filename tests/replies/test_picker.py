@@ -1,6 +1,6 @@
 """The picker shows what can be asked, by names for people."""
 
-from chat.views import picker
+from chat.replies import picker
 
 
 def test_groups() -> None:

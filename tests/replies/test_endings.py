@@ -2,9 +2,9 @@
 
 import pytest
 
+from chat.replies import endings
 from chat.states.generation import GENERATION, State
 from chat.streaming.outcome import Reason
-from chat.views import endings
 
 
 def test_every_reason_has_a_row() -> None:

@@ -1,0 +1,109 @@
+"""What a person reads when a reply did not become an answer: one row per reason, one sentence each.
+
+Takes the words of a generation's row, gives an `Ending`. It knows no request and no text of the reply. A reason
+without a row of its own is told by its state, so that no reply ever ends without a sentence.
+"""
+
+from typing import NamedTuple
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from chat.states.generation import GENERATION
+
+Text = str | Promise
+
+
+class Ending(NamedTuple):
+    """`kind` chooses mark and shape (also the icon's name); `retry` says whether trying again can help."""
+
+    kind: str
+    sentence: Text
+    retry: bool = True
+
+
+MARKS: dict[str, Text] = {
+    "stopped": pgettext_lazy("mark of a reply", "stopped"),
+    "cut": pgettext_lazy("mark of a reply", "cut off"),
+    "limit": pgettext_lazy("mark of a reply", "too long"),
+    "refused": pgettext_lazy("mark of a reply", "refused"),
+    "failed": pgettext_lazy("mark of a reply", "failed"),
+    "expired": pgettext_lazy("mark of a reply", "out of time"),
+}
+
+REASONS: dict[str, Ending] = {
+    # A person's wish.
+    "cancelled": Ending("stopped", _("You stopped this reply here.")),
+    "deleted": Ending(
+        "stopped", _("The conversation was deleted while this was being written."), retry=False
+    ),
+    # The provider stopped short, and said so.
+    "max_tokens": Ending("limit", _("The model came to its length limit before it was done.")),
+    "context_window": Ending(
+        "limit",
+        _("This conversation no longer fits into the model. Start a new one, or choose a roomier model."),
+        retry=False,
+    ),
+    "content_filter": Ending("refused", _("The provider's content filter ended this reply half-way.")),
+    "paused": Ending("cut", _("The model paused in the middle and did not pick up again.")),
+    "continuation": Ending("cut", _("The provider sent only the first part of this reply.")),
+    "incomplete": Ending("cut", _("The provider called this reply incomplete, and did not say why.")),
+    "provider_notice": Ending("cut", _("The provider ended this reply with a notice instead of an ending.")),
+    "unknown": Ending("cut", _("The provider ended this reply with a word that we do not know.")),
+    # The end was never seen.
+    "stream_truncated": Ending("cut", _("The reply stopped before the model said that it was done.")),
+    "connection_lost": Ending("cut", _("The line to the model broke in mid-sentence.")),
+    "stalled": Ending("cut", _("The model went silent, so we stopped waiting.")),
+    "worker_lost": Ending(
+        "cut", _("The server went down while this was being written; this is the draft as last saved.")
+    ),
+    "shutdown": Ending("cut", _("The server was restarted while this was being written.")),
+    # Somebody said no.
+    "model_refusal": Ending("refused", _("The model declined to answer. Other words may help.")),
+    "refusal": Ending("refused", _("The model broke off and declined to go on. Other words may help.")),
+    "prompt_blocked": Ending("refused", _("The provider's rules kept this question from the model.")),
+    "policy": Ending("refused", _("The provider's policy does not allow this reply.")),
+    # Something is broken, there or here.
+    "provider_error": Ending("failed", _("The provider ran into an error of its own.")),
+    "rate_limited": Ending(
+        "failed", _("The provider has too many requests. Give it a minute, then try again.")
+    ),
+    "quota": Ending(
+        "failed", _("This server's account with the provider is used up. Another model may work.")
+    ),
+    "unauthorized": Ending(
+        "failed", _("The provider did not accept this server's key. Another model may work.")
+    ),
+    "not_found": Ending(
+        "failed", _("The provider does not know this model any more. Choose another one below.")
+    ),
+    "connect_failed": Ending("failed", _("We could not reach the model.")),
+    "http_error": Ending("failed", _("The provider turned this request down.")),
+    "bad_response": Ending("failed", _("The provider answered, but not with a reply.")),
+    "malformed_stream": Ending("failed", _("What the provider sent could not be read.")),
+    "event_too_large": Ending("failed", _("The reply was larger than this server accepts.")),
+    "malformed_tool_call": Ending("failed", _("The model asked for a tool in a way that could not be read.")),
+    "unexpected_tool_call": Ending("failed", _("The model asked for a tool that it was never offered.")),
+    "empty_answer": Ending("failed", _("The model finished without writing a word.")),
+    "divergent": Ending("failed", _("The provider's final text was not what it had sent. We trust neither.")),
+    "internal": Ending("failed", _("Something went wrong on our side. It has been written down.")),
+    # Out of time.
+    "deadline": Ending("expired", _("This reply took longer than this server allows.")),
+}
+
+STATES: dict[str, Ending] = {
+    "cancelled": Ending("stopped", _("This reply was stopped here.")),
+    "incomplete": Ending("cut", _("This reply is not whole.")),
+    "failed": Ending("failed", _("This reply failed.")),
+    "expired": Ending("expired", _("The time for this reply ran out.")),
+}
+
+GONE: Text = _("This reply is gone: it was deleted, here or in another window.")
+
+
+def ending(state: str, reason: str) -> Ending | None:
+    """How a reply in `state` ended, for `reason`; None while it is being written and when it is an answer."""
+    if state not in GENERATION.finals or state == "confirmed":
+        return None
+    return REASONS.get(reason) or STATES[state]
