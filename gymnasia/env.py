@@ -9,7 +9,7 @@ import os
 import secrets
 from collections.abc import MutableMapping
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -57,12 +57,45 @@ def sqlite_path(url: str, *, default: Path) -> Path:
     return Path(unquote(parts.path[1:]))
 
 
-def public_origin(url: str) -> str:
-    """`https://chat.example` out of the public address; raises ValueError for anything but an http(s) origin."""
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
+def public_origin(url: str) -> tuple[str, str]:
+    """`("https://chat.example:8443", "chat.example")` out of the public address: its origin, and its host as
+    ALLOWED_HOSTS wants it; raises ValueError for anything but an http(s) origin."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:  # brackets or a port that are none
+        parts, host, port = urlsplit(""), "", None
+    more = parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc
+    if parts.scheme not in {"http", "https"} or not host or more:
         raise ValueError(f"expected an address such as https://chat.example.org; got {url!r}")
-    return f"{parts.scheme}://{parts.netloc}"
+    host = f"[{host}]" if ":" in host else host
+    usual = {"http": 80, "https": 443}[parts.scheme]  # browsers leave it out of the Origin header
+    return f"{parts.scheme}://{host}" + (f":{port}" if port not in {None, usual} else ""), host
+
+
+def email_settings(url: str) -> dict[str, str | int | bool]:
+    """Django's settings for `smtp://user:password@host:port?from=address`, `smtps` (TLS from the first byte) or
+    `smtp+tls` (STARTTLS); raises ValueError, without the address, for any other: a password may be in it."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # brackets or a port that are none
+        parts, host, port = urlsplit(""), None, None
+    usual = {"smtp": 25, "smtps": 465, "smtp+tls": 587}.get(parts.scheme)
+    if usual is None or not host:
+        raise ValueError("expected an address such as smtp+tls://user:password@mail.example.org:587")
+    sender = parse_qs(parts.query).get("from", [""])[0]
+    found: dict[str, str | int | bool] = {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": host,
+        "EMAIL_PORT": port or usual,
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
+        "EMAIL_TIMEOUT": 10,
+    }
+    return found | ({"DEFAULT_FROM_EMAIL": sender} if sender else {})
 
 
 def secret_key(environ: MutableMapping[str, str], data: Path) -> str:
@@ -75,6 +108,8 @@ def secret_key(environ: MutableMapping[str, str], data: Path) -> str:
         return path.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         pass
+    except OSError as error:
+        raise ImproperlyConfigured(f"the signing key {path} must be readable: {error.strerror}") from None
     key = secrets.token_urlsafe(64)
     try:
         data.mkdir(parents=True, exist_ok=True)

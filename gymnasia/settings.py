@@ -10,13 +10,15 @@ from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvValidationError, validate
 
 from chat import conf
+from chat.providers import endpoints
 
 from . import env as environment
 
 BASE = Path(__file__).resolve().parent.parent
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-PUBLIC_ORIGIN = ""
+PUBLIC_ORIGIN = _public_host = ""
+_email: dict[str, str | int | bool] = {}
 _database = Path()
 
 faults = environment.read_files(os.environ)
@@ -28,7 +30,7 @@ _hosts = env.list("GYMNASIA_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 _public_url = env.str("GYMNASIA_PUBLIC_URL", default="")
 _behind_proxy = env.bool("GYMNASIA_BEHIND_PROXY", default=False)
 _database_url = env.str("DATABASE_URL", default="")
-_email_url = env.dj_email_url("EMAIL_URL", default="") if os.environ.get("EMAIL_URL") else None
+_email_url = env.str("EMAIL_URL", default="")
 _log_level = env.str("GYMNASIA_LOG_LEVEL", default="INFO", validate=validate.OneOf(LEVELS))
 SYSTEM_PROMPT = env.str("GYMNASIA_SYSTEM_PROMPT", default="")
 LOCAL_MODEL = env.bool("GYMNASIA_LOCAL_MODEL", default=True)
@@ -36,7 +38,11 @@ try:
     env.seal()
 except EnvValidationError as error:
     named = dict(error.error_messages) if isinstance(error.error_messages, dict) else {}
-    faults += [f"{name}: {' '.join(texts)} Got {os.environ.get(name)!r}." for name, texts in named.items()]
+    # What may be a secret, or hold one, is not repeated.
+    got = {
+        name: "" if name in environment.FILE_NAMES else f" Got {os.environ.get(name)!r}." for name in named
+    }
+    faults += [f"{name}: {' '.join(texts)}{got[name]}" for name, texts in named.items()]
 try:
     GYMNASIA = conf.load(os.environ)
 except conf.ConfError as error:
@@ -48,9 +54,17 @@ try:
 except ValueError as error:
     faults.append(f"DATABASE_URL: {error}")
 try:
-    PUBLIC_ORIGIN = environment.public_origin(_public_url) if _public_url else PUBLIC_ORIGIN
+    PUBLIC_ORIGIN, _public_host = environment.public_origin(_public_url) if _public_url else ("", "")
 except ValueError as error:
     faults.append(f"GYMNASIA_PUBLIC_URL: {error}")
+try:
+    _email = environment.email_settings(_email_url) if _email_url else {}
+except ValueError as error:
+    faults.append(f"EMAIL_URL: {error}")
+try:
+    endpoints.available(os.environ)
+except endpoints.BadEndpointError as error:
+    faults.append(str(error))
 if faults:
     raise ImproperlyConfigured("\n".join(faults))
 
@@ -61,7 +75,7 @@ SECRET_KEY = environment.secret_key(os.environ, DATA)
 # A server without a public address is for this machine's loopback only, in plain HTTP: secure cookies would lock every
 # client but browsers out. With https in the public address everything is strict (docs/decisions/0003).
 _https = PUBLIC_ORIGIN.startswith("https://")
-ALLOWED_HOSTS = [*_hosts, *([PUBLIC_ORIGIN.split("://")[1].rsplit(":", 1)[0]] if PUBLIC_ORIGIN else [])]
+ALLOWED_HOSTS = [*_hosts, *([_public_host] if _public_host else [])]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_ORIGIN] if PUBLIC_ORIGIN else []
 SECURE_SSL_REDIRECT = _https
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
@@ -175,13 +189,11 @@ PASSWORD_HASHERS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "chat:home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
-ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
-ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _email_url else "none"
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if _email else "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _email else "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
-if _email_url:
-    vars().update(_email_url)
-else:
-    EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+vars().update(_email)
 
 # --- Language, time, files ------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
