@@ -18,7 +18,9 @@ from chat.streaming.frames import decode_ack
 from chat.subscription import Cursor, Subscription
 
 REFUSED = 4401  # not signed in
+MOST_ACK_CHARS = 100
 NOT_FOUND = 4404  # no such conversation, or not this person's
+FAILED = 1011  # the socket failed: come back
 GOING_AWAY = 1001  # the server stops: come back
 
 _engine: EmbeddedEngine | None = None
@@ -76,11 +78,13 @@ class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Chan
         """Straight to the socket: the long way through the channel layer costs five times as much."""
         await self.base_send({"type": "websocket.send", "text": text})
 
-    async def leave(self) -> None:
-        await self.close(NOT_FOUND)
+    async def leave(self, gone: bool) -> None:  # noqa: FBT001 (the one argument of a callback)
+        await self.close(NOT_FOUND if gone else FAILED)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002
-        ack = decode_ack(text_data or b"")
+        if text_data is None or len(text_data) > MOST_ACK_CHARS:
+            return
+        ack = decode_ack(text_data)
         if ack is not None and self.subscription is not None:
             await self.subscription.acknowledge(Cursor(*ack))
 

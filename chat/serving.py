@@ -24,6 +24,7 @@ from chat.local_model import Absent, LocalModel
 
 log = logging.getLogger(__name__)
 
+MOST_FRAME_BYTES = 4 * 1024 * 1024
 reactor: Any = current_reactor  # Twisted's module stands for an object; its types say otherwise
 
 
@@ -51,8 +52,9 @@ class Serving:
             server_name="gymnasia",
             proxy_forwarded_address_header=None,
             verbosity=1,
-            websocket_max_message_size=64 * 1024,
-            websocket_max_frame_size=64 * 1024,
+            # They bound what is sent as well as what comes: frames are kept near `ahead_bytes` by the subscription.
+            websocket_max_message_size=MOST_FRAME_BYTES,
+            websocket_max_frame_size=MOST_FRAME_BYTES,
         )
         server.endpoints = []
 

@@ -51,7 +51,7 @@ class Subscription:
         store: DraftStore,
         send: Callable[[str], Awaitable[None]],
         html: Callable[[UUID], Awaitable[str]],
-        leave: Callable[[], Awaitable[None]],
+        leave: Callable[[bool], Awaitable[None]],
         ahead_frames: int,
         ahead_bytes: int,
     ) -> None:
@@ -96,9 +96,9 @@ class Subscription:
     def leave(self) -> None:
         self._hub.leave(self)
 
-    async def close(self) -> None:
-        """The conversation is gone."""
-        await self._leave()
+    async def close(self, *, gone: bool) -> None:
+        """Send the page away: its conversation is `gone`, or its socket failed and it may come back."""
+        await self._leave(gone)
 
     # --- live ---------------------------------------------------------------------------------------------------
     async def receive(self, generation_id: UUID, frame: Frame) -> None:
@@ -157,18 +157,21 @@ class Subscription:
             return
         entry = self._store.get(sent.generation_id)
         if entry is None:
-            if saved is not None and saved.seq != sent.seq:
+            # One that is too long for a frame is on the page already: the server rendered it with the page.
+            if saved is not None and saved.seq != sent.seq and self._fits(saved):
                 await self._numbered(sent, saved)
             return
         draft = entry.draft
         if sent.seq > draft.seq:
-            if not await self._numbered(sent, draft.snapshot()):
+            whole = draft.snapshot()
+            if not self._fits(whole):  # begin anew, and send it in pieces
+                whole = Snapshot(draft.handle, 0, "", "", "")
+            if not await self._numbered(sent, whole):
                 return
-        else:
-            for paint in draft.since(sent.seq):
-                # Not where a live frame went on from here meanwhile.
-                if before(paint) != sent.seq or not await self._numbered(sent, paint):
-                    return
+        for paint in draft.since(sent.seq):
+            # Not where a live frame went on from here meanwhile.
+            if before(paint) != sent.seq or not await self._numbered(sent, paint):
+                return
         if entry.final is not None and not sent.over:
             await self._finish(sent, entry.final)
 
@@ -176,11 +179,16 @@ class Subscription:
         """The last frame, with the HTML of the reply as the server renders it."""
         sent.over = True
         if not final.html:
-            final = msgspec.structs.replace(final, html=await self._html(sent.generation_id))
+            full = msgspec.structs.replace(final, html=await self._html(sent.generation_id))
+            if self._fits(full):  # otherwise the page asks for the turn, by HTTP
+                final = full
             entry = self._store.get(sent.generation_id)
             if entry is not None and entry.final is not None:
                 entry.final = final  # rendered once, however many pages watch
         await self._numbered(sent, final)
+
+    def _fits(self, frame: Snapshot | Final) -> bool:
+        return len(encode(frame).encode()) <= self._most_bytes
 
     async def _numbered(self, sent: Sent, frame: Paint | Snapshot | Final) -> bool:
         """Send it; gives whether more may follow before the page has acknowledged."""

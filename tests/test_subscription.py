@@ -69,6 +69,7 @@ class Scene:
         self.page = Page()
         self.left = False
         self.rendered = 0
+        self.markup = HTML
         self.rows: list[Generation] = []
         self.subscription = self.subscribe(self.page, ahead_frames=ahead_frames, ahead_bytes=ahead_bytes)
         self.asked_from: int | None = None
@@ -87,9 +88,9 @@ class Scene:
 
     async def html(self, generation_id: UUID) -> str:
         self.rendered += 1
-        return HTML
+        return self.markup
 
-    async def leave(self) -> None:
+    async def leave(self, gone: bool) -> None:  # noqa: FBT001
         self.left = True
 
     async def load(self, conversation_id: UUID, number: int) -> list[Generation]:
@@ -353,7 +354,7 @@ async def test_leaving_and_being_sent_away() -> None:
     scene.subscription.leave()
     await writer.paints("Two")
     assert (len(scene.hub), scene.page.numbered, scene.left) == (0, [], False)
-    await scene.subscription.close()
+    await scene.subscription.close(gone=True)
     assert scene.left
 
 
@@ -535,3 +536,26 @@ async def test_any_way_of_losing_frames_ends_with_the_same_text(
                 writer.draft.seq + 1,
             )
     assert joined_at.row.number in page.over
+
+
+# --- what is too long for a frame -----------------------------------------------------------------------------------
+async def test_what_is_too_long_for_a_frame_is_sent_in_pieces_or_left_to_be_fetched() -> None:
+    """Frames stay bounded whatever a provider sends: a stale page begins anew, a long reply's HTML comes by HTTP."""
+    scene = Scene(ahead_bytes=2048)
+    scene.markup = "h" * 3000
+    writer = scene.running()
+    for _ in range(5):
+        writer.paint("x" * 500)
+        writer.paint("y" * 500, "reasoning")
+    await scene.joined(Cursor(1, 99))
+    assert scene.page.numbered[0] == {"type": "draft", "handle": 1, "seq": 0} | dict.fromkeys(
+        LANES.values(), ""
+    )
+    writer.end()
+    while 1 not in scene.page.over:
+        seen = len(scene.page.frames)
+        await scene.subscription.acknowledge(Cursor(1, scene.page.seq[1]))
+        assert len(scene.page.frames) > seen
+    assert scene.page.text[1] == writer.text_at(writer.draft.seq)
+    assert (scene.page.frames[-1]["html"], scene.page.faults) == ("", [])
+    assert max(len(json.dumps(frame)) for frame in scene.page.frames) <= 2048

@@ -25,7 +25,7 @@ class Listener(Protocol):
 
     async def receive(self, generation_id: UUID, frame: Frame) -> None: ...
     async def look(self, row: Generation) -> None: ...
-    async def close(self) -> None: ...
+    async def close(self, *, gone: bool) -> None: ...
     def unfinished(self) -> Iterable[UUID]: ...
 
 
@@ -71,7 +71,7 @@ class Hub:
     async def close(self, conversation_id: UUID) -> None:
         """The conversation is gone: send everyone away."""
         for listener in list(self._listeners.get(conversation_id, ())):
-            await self._send_away(listener)
+            await self._send_away(listener, gone=True)
 
     def __len__(self) -> int:
         return sum(len(listeners) for listeners in self._listeners.values())
@@ -86,10 +86,10 @@ class Hub:
             await delivery
         except Exception:
             log.exception("a page's socket failed and is closed")
-            await self._send_away(listener)
+            await self._send_away(listener, gone=False)
 
-    async def _send_away(self, listener: Listener) -> None:
+    async def _send_away(self, listener: Listener, *, gone: bool) -> None:
         """Close it, whatever state its socket is in: what the others get must not hang on it."""
         self.leave(listener)
         with contextlib.suppress(Exception):
-            await listener.close()
+            await listener.close(gone=gone)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from chat.streaming.frames import Paint, Snapshot
 
 LANES = ("answer", "reasoning", "refusal")
+PAINT_CHARS = 16_384
+"""The longest text of one paint: one giant event must not become one giant frame."""
 
 
 class Draft:
@@ -47,21 +49,28 @@ class Draft:
         """Number what is pending and return it: one paint for each run of text in one lane."""
         paints = []
         for lane, pieces in self._pending:
-            text = "".join(pieces)
-            self._painted.append((lane, text))
-            self._texts[lane].append(text)
-            paints.append(Paint(self.handle, len(self._painted), text, lane))
+            whole = "".join(pieces)
+            for start in range(0, len(whole), PAINT_CHARS):
+                text = whole[start : start + PAINT_CHARS]
+                self._painted.append((lane, text))
+                paints.append(Paint(self.handle, len(self._painted), text, lane))
+            self._texts[lane].append(whole)
         self._pending.clear()
         return paints
 
     def since(self, seq: int) -> list[Paint]:
-        """Return what was painted after that number, paints of the same lane that follow each other joined."""
+        """Return what was painted after that number; neighbours of one lane are joined, up to the length of a paint."""
         paints = []
         position = max(seq, 0)
         while position < len(self._painted):
             before = position
-            lane = self._painted[position][0]
+            lane, text = self._painted[position]
+            length = len(text)
+            position += 1
             while position < len(self._painted) and self._painted[position][0] == lane:
+                length += len(self._painted[position][1])
+                if length > PAINT_CHARS:
+                    break
                 position += 1
             text = "".join(text for _, text in self._painted[before:position])
             after = None if position == before + 1 else before

@@ -44,8 +44,8 @@ class Page:
 
     async def look(self, row: Generation) -> None: ...
 
-    async def close(self) -> None:
-        self.closed = True
+    async def close(self, *, gone: bool) -> None:
+        self.closed = gone
 
     def unfinished(self) -> list[Any]:
         return []

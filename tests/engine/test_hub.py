@@ -33,10 +33,10 @@ class Page:
     async def look(self, row: Generation) -> None:
         self.got.append(row)
 
-    async def close(self) -> None:
+    async def close(self, *, gone: bool) -> None:
         if self.broken:
             raise ConnectionResetError
-        self.got.append("closed")
+        self.got.append("gone" if gone else "closed")
 
     def unfinished(self) -> Iterable[UUID]:
         return self.runs
@@ -87,7 +87,7 @@ async def test_a_conversation_that_is_gone_sends_everyone_away() -> None:
         hub.join(page)
     await hub.close(A)
     await hub.close(uuid4())
-    assert (well.got, elsewhere.got, len(hub)) == (["closed"], [], 1)
+    assert (well.got, elsewhere.got, len(hub)) == (["gone"], [], 1)
 
 
 async def test_a_look_shows_the_row_to_its_own_conversation() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.streaming.draft import LANES, Draft
+from chat.streaming.draft import LANES, PAINT_CHARS, Draft
 from chat.streaming.frames import Paint, Snapshot
 
 
@@ -71,3 +71,25 @@ def test_a_page_that_joins_anywhere_ends_with_the_same_text(
         had[paint.lane] += paint.text
     assert had == {lane: draft.text(lane) for lane in LANES}
     assert had == {lane: "".join(text for at, text, _ in steps if at == lane) for lane in LANES}
+
+
+def test_one_giant_text_becomes_many_paints_of_bounded_length() -> None:
+    """An event of 3 MB must not become a frame of 3 MB, neither live nor when it is read again."""
+    draft = Draft(1)
+    draft.append("answer", "x" * (2 * PAINT_CHARS + 5))
+    draft.append("reasoning", "y")
+    painted = draft.paint()
+    assert [(paint.seq, paint.lane, len(paint.text)) for paint in painted] == [
+        (1, "answer", PAINT_CHARS),
+        (2, "answer", PAINT_CHARS),
+        (3, "answer", 5),
+        (4, "reasoning", 1),
+    ]
+    again = draft.since(0)
+    assert [(paint.seq, paint.after, len(paint.text)) for paint in again] == [
+        (1, None, PAINT_CHARS),
+        (2, None, PAINT_CHARS),
+        (3, None, 5),
+        (4, None, 1),
+    ]
+    assert draft.text("answer") == "x" * (2 * PAINT_CHARS + 5)

@@ -192,7 +192,8 @@ export class Thread {
     const live = this.#live.get(frame.handle);
     if (!live) return;
     if (frame.type === "final") {
-      this.#finish(live, frame);
+      if (frame.html) this.#finish(live, frame);
+      else void this.#finishLong(frame);
       return;
     }
     if (frame.type === "paint") live.painters[frame.lane].append(frame.text);
@@ -238,6 +239,17 @@ export class Thread {
       live.paint();
     }
     this.hooks.grew();
+  }
+
+  /**
+   * A reply that is too long for one frame: its turn is fetched as a page would be.
+   * @param {Extract<Frame, {type: "final"}>} frame
+   */
+  async #finishLong(frame) {
+    this.hooks.painted(frame.handle, frame.seq);
+    await this.fetch(frame.generation);
+    if (frame.state === "confirmed") this.hooks.announce("ready");
+    if (frame.successor) void this.fetch(frame.successor);
   }
 
   /**
