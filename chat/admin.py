@@ -1,0 +1,246 @@
+"""The audit: every generation with its journal, for people with the permission to look. Nothing can be changed here.
+
+Takes rows, gives Django's own admin pages. A state moves by `journal.py` alone, so nobody may add, change or delete
+anything, whatever their permissions; texts stand on detail pages only, never in lists.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message, Subject
+
+if TYPE_CHECKING:
+    ReadOnlyBase = admin.ModelAdmin[Any]
+else:
+    ReadOnlyBase = admin.ModelAdmin
+
+NOTHING = "-"
+
+
+class ReadOnly(ReadOnlyBase):
+    """Looking needs the model's view permission; the rest is refused to everybody, superusers included."""
+
+    actions = None
+    list_per_page = 50
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 (Django passes it)
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+
+def link(row: Model | None) -> SafeString | str:
+    """The row's own page here."""
+    if row is None:
+        return NOTHING
+    url = reverse(f"admin:chat_{type(row).__name__.lower()}_change", args=[row.pk])
+    return format_html('<a href="{}">{}</a>', url, str(row))
+
+
+def table(head: Iterable[Any], rows: Iterable[tuple[Any, ...]]) -> SafeString | str:
+    """An HTML table of escaped cells; a cell that is empty says so."""
+    body = [
+        (format_html_join("", "<td>{}</td>", [(NOTHING if cell in {None, ""} else cell,) for cell in row]),)
+        for row in rows
+    ]
+    if not body:
+        return NOTHING
+    return format_html(
+        "<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>",
+        format_html_join("", "<th>{}</th>", [(cell,) for cell in head]),
+        format_html_join("", "<tr>{}</tr>", body),
+    )
+
+
+@admin.register(Generation)
+class GenerationAdmin(ReadOnly):
+    """One attempt at one reply: how it stands, why, and each step that led there."""
+
+    list_display = ("created", "state", "reason", "endpoint", "model", "user", "attempt", "seconds")
+    list_filter = (
+        "state",
+        ("reason", admin.AllValuesFieldListFilter),
+        ("endpoint", admin.AllValuesFieldListFilter),
+        ("model", admin.AllValuesFieldListFilter),
+        "created",
+    )
+    search_fields = ("id", "user__username", "user__email", "provider_response_id")
+    date_hierarchy = "created"
+    ordering = ("-created",)
+    list_select_related = ("user",)
+    fieldsets = (
+        (None, {"fields": ("id", "state", "reason", "provider_reason", "detail", "retryable", "late")}),
+        (_("What came of it"), {"fields": ("answer", "checks_made")}),
+        (_("Step by step"), {"fields": ("journal", "version")}),
+        (_("Draft (never a message)"), {"fields": ("draft",)}),
+        (_("For whom"), {"fields": ("user", "session_key", "conversation", "number", "parent")}),
+        (
+            _("Asked with"),
+            {"fields": ("flow", "prompt_version", "endpoint", "wire", "model", "settings")},
+        ),
+        (
+            _("What the provider said of itself"),
+            {
+                "fields": (
+                    "provider_response_id",
+                    "last_event",
+                    "usage_input",
+                    "usage_output",
+                    "usage_reasoning",
+                    "usage_cached_input",
+                )
+            },
+        ),
+        (
+            _("Attempts"),
+            {"fields": ("attempt", "automatic_retries", "requests", "retry_of", "tried_again_by")},
+        ),
+        (_("Stop"), {"fields": ("cancelled_by", "cancel_requested_at", "provider_cancel")}),
+        (_("Runner"), {"fields": ("owner", "fence", "lease_until")}),
+        (
+            _("Times"),
+            {
+                "fields": (
+                    "created",
+                    "opened_at",
+                    "first_event_at",
+                    "first_text_at",
+                    "ended_at",
+                    "validated_at",
+                    "confirmed_at",
+                )
+            },
+        ),
+    )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The draft's text only for those who may see checkpoints."""
+        sections: Any = super().get_fieldsets(request, obj)
+        if request.user.has_perm("chat.view_checkpoint"):
+            return sections
+        return [section for section in sections if section[1]["fields"] != ("draft",)]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:  # noqa: ARG002
+        return [name for _title, options in self.fieldsets for name in options["fields"]]
+
+    @admin.display(description=_("seconds"))
+    def seconds(self, row: Generation) -> str:
+        """From the click to the end, or until now."""
+        return f"{((row.ended_at or timezone.now()) - row.created).total_seconds():.1f}"
+
+    @admin.display(description=_("message"))
+    def answer(self, row: Generation) -> SafeString | str:
+        """The answer, if this generation became one: it does when, and only when, it is confirmed."""
+        return link(Message.objects.filter(generation=row).first())
+
+    @admin.display(description=_("checks"))
+    def checks_made(self, row: Generation) -> SafeString | str:
+        return table(
+            (_("check"), _("verdict")),
+            [(check["check"], _("passed") if check["passed"] else _("failed")) for check in row.checks],
+        )
+
+    @admin.display(description=_("journal"))
+    def journal(self, row: Generation) -> SafeString | str:
+        """Every move, oldest first, and how long after the one before."""
+        moves = JournalRow.objects.filter(subject=Subject.GENERATION, subject_id=row.pk).order_by("sequence")
+        lines, before = [], row.created
+        for move in moves:
+            after_s = (move.at - before).total_seconds()
+            before = move.at
+            lines.append(
+                (
+                    move.sequence,
+                    f"{move.at:%Y-%m-%d %H:%M:%S.%f}"[:-3],
+                    f"+{after_s:.3f} s",
+                    move.from_state,
+                    move.trigger,
+                    move.to_state,
+                    move.actor,
+                    move.reason,
+                    move.detail,
+                    move.fence,
+                )
+            )
+        head = ("#", _("when"), _("after"), _("from"), _("trigger"), _("to"), _("who"), _("reason"))
+        return table((*head, _("detail"), _("fence")), lines)
+
+    @admin.display(description=_("draft as last saved"))
+    def draft(self, row: Generation) -> SafeString | str:
+        """What a page had shown of a reply that is no message; deleted when it becomes one."""
+        saved = Checkpoint.objects.filter(pk=row.pk).first()
+        if saved is None:
+            return NOTHING
+        lanes = (
+            (_("answer"), saved.answer),
+            (_("reasoning"), saved.reasoning),
+            (_("refusal"), saved.refusal),
+        )
+        return table((_("part"), _("text")), [(name, text) for name, text in lanes if text])
+
+    @admin.display(description=_("tried again by"))
+    def tried_again_by(self, row: Generation) -> SafeString | str:
+        following = row.retries.order_by("number")
+        return format_html_join(", ", "{}", [(link(each),) for each in following]) or NOTHING
+
+
+@admin.register(JournalRow)
+class JournalRowAdmin(ReadOnly):
+    """All moves of all subjects, newest first; they outlive what they tell of."""
+
+    list_display = (
+        "at",
+        "subject",
+        "subject_id",
+        "sequence",
+        "from_state",
+        "trigger",
+        "to_state",
+        "actor",
+        "reason",
+    )
+    list_filter = ("subject", "trigger", "to_state", ("reason", admin.AllValuesFieldListFilter), "at")
+    search_fields = ("subject_id", "actor")
+    date_hierarchy = "at"
+    ordering = ("-at", "-sequence")
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ReadOnly):
+    """Whose they are and when they were last touched; the title is on the detail page."""
+
+    list_display = ("id", "user", "endpoint", "model", "created", "updated")
+    list_filter = (("endpoint", admin.AllValuesFieldListFilter), "updated")
+    search_fields = ("id", "user__username", "user__email")
+    list_select_related = ("user",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [*super().get_readonly_fields(request, obj), "replies"]
+
+    @admin.display(description=_("generations"))
+    def replies(self, row: Conversation) -> SafeString | str:
+        rows: QuerySet[Generation] = row.generations.order_by("number")
+        return table((_("generation"), _("reason"), _("model")), [(link(g), g.reason, g.model) for g in rows])
+
+
+@admin.register(Message)
+class MessageAdmin(ReadOnly):
+    """What was said and is whole; the text is on the detail page."""
+
+    list_display = ("id", "kind", "conversation_id", "created")
+    list_filter = ("kind", "created")
+    search_fields = ("id", "conversation__id", "conversation__user__username")

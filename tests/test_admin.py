@@ -1,0 +1,207 @@
+"""The audit shows everything to those who may look, changes nothing, and keeps texts out of lists."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib import admin
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+
+from chat import generations
+from chat.admin import GenerationAdmin
+from chat.models import Conversation, Generation, JournalRow, Message
+from tests.rows import cut, ended, person, reading, sent
+
+MODELS = (Generation, JournalRow, Conversation, Message)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _static_root() -> None:
+    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+
+
+def client_of(name: str, *permissions: str, **more: bool) -> Client:
+    user: Any = person(name, **more)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def root(db: None) -> Client:
+    return client_of("root", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def rows(db: None) -> tuple[Generation, Generation]:
+    """A reply that was cut, and the one that a person tried instead."""
+    ana = person("ana", email="ana@example.org")
+    first = ended(sent(ana, "Secret question?"), cut(detail="<b>broken</b>"))
+    return first, ended(generations.retry(first, user=ana), reading("Secret answer."))
+
+
+def address(model: Any, view: str, *args: Any) -> str:
+    return reverse(f"admin:chat_{model._meta.model_name}_{view}", args=args)
+
+
+def text_of(client: Client, url: str, status: int = 200) -> str:
+    response = client.get(url)
+    assert response.status_code == status, url
+    return response.content.decode()
+
+
+# --- who may look ---------------------------------------------------------------------------------------------------
+def test_the_superuser_sees_every_list_and_every_row(
+    root: Client, rows: tuple[Generation, Generation]
+) -> None:
+    """No list tells a text; that is on the row's own page."""
+    for model in MODELS:
+        assert "Secret" not in text_of(root, address(model, "changelist")).replace("Secret question?</a>", "")
+        for row in model.objects.all():
+            text_of(root, address(model, "change", row.pk))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_staff_without_permission_see_nothing(rows: tuple[Generation, Generation], model: Any) -> None:
+    eva = client_of("eva", is_staff=True)
+    text_of(eva, address(model, "changelist"), status=403)
+    text_of(eva, address(model, "change", model.objects.all()[0].pk), status=403)
+
+
+def test_who_is_no_staff_is_sent_to_sign_in(rows: tuple[Generation, Generation]) -> None:
+    for client in (client_of("bob"), Client()):
+        response = client.get(address(Generation, "changelist"))
+        assert (response.status_code, "login" in response["Location"]) == (302, True)
+
+
+def test_a_permission_to_look_at_generations_shows_no_draft(rows: tuple[Generation, Generation]) -> None:
+    """The facts of a failure can be looked into without reading what somebody wrote."""
+    eva = client_of("eva", "view_generation", is_staff=True)
+    max_ = client_of("max", "view_generation", "view_checkpoint", is_staff=True)
+    url = address(Generation, "change", rows[0].pk)
+    assert ("Two" in text_of(eva, url), "Two" in text_of(max_, url)) == (False, True)
+
+
+# --- nothing can be changed -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("model", MODELS)
+def test_nobody_adds_changes_or_deletes(
+    root: Client, rows: tuple[Generation, Generation], model: Any
+) -> None:
+    row = model.objects.all()[0]
+    before = model.objects.filter(pk=row.pk).values().get()
+    for view, args in (("add", ()), ("change", (row.pk,)), ("delete", (row.pk,))):
+        response = root.post(address(model, view, *args), {"state": "confirmed", "post": "yes", "text": "x"})
+        assert response.status_code == 403, view
+    bulk = {"action": "delete_selected", "_selected_action": str(row.pk), "post": "yes"}
+    root.post(address(model, "changelist"), bulk)
+    assert model.objects.filter(pk=row.pk).values().get() == before
+    page = text_of(root, address(model, "changelist"))
+    offers = ("delete_selected", 'name="action"', address(model, "add"))
+    assert [offer for offer in offers if offer in page] == []
+
+
+def test_every_table_of_ours_is_read_only() -> None:
+    """One that is registered later must not be forgotten."""
+    from chat.admin import ReadOnly
+
+    ours = [each for model, each in admin.site._registry.items() if model._meta.app_label == "chat"]
+    assert len(ours) == len(MODELS)
+    assert [each for each in ours if not isinstance(each, ReadOnly)] == []
+
+
+# --- what it shows --------------------------------------------------------------------------------------------------
+def cells(html: str, title: str) -> list[list[str]]:
+    """The rows of the table in the field of this title, as text."""
+    field = html.split(f"<label>{title}:</label>", 1)[1].split("</fieldset>", 1)[0]
+    lines = re.findall(r"<tr>(.*?)</tr>", field.split("</table>", 1)[0], re.DOTALL)
+    return [
+        [re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<td>(.*?)</td>", line)] for line in lines[1:]
+    ]
+
+
+def test_the_journal_reads_as_a_timeline(root: Client, rows: tuple[Generation, Generation]) -> None:
+    html = text_of(root, address(Generation, "change", rows[0].pk))
+    moves = cells(html, "Journal")
+    assert [[move[0], *move[3:8], move[9]] for move in moves] == [
+        ["1", "queued", "opened", "received", "runner-1", "-", "1"],
+        ["2", "received", "first_delta", "buffered", "runner-1", "-", "1"],
+        ["3", "buffered", "ended_short", "incomplete", "runner-1", "stream_truncated", "1"],
+    ]
+    assert all(re.fullmatch(r"\+\d+\.\d{3} s", move[2]) for move in moves)
+    assert moves[2][8] == "&lt;b&gt;broken&lt;/b&gt;"  # a provider's words stay words
+
+
+def test_attempts_are_linked_both_ways_and_the_message_stands_beside(
+    root: Client, rows: tuple[Generation, Generation]
+) -> None:
+    first, second = rows
+    one = text_of(root, address(Generation, "change", first.pk))
+    two = text_of(root, address(Generation, "change", second.pk))
+    message = Message.objects.get(kind="answer")
+    assert f'<a href="{address(Generation, "change", second.pk)}">generation 2 (confirmed)</a>' in one
+    assert f'<a href="{address(Generation, "change", first.pk)}">generation 1 (incomplete)</a>' in two
+    assert f'<a href="{address(Message, "change", message.pk)}">' in two
+    assert "answer message" not in one
+    assert cells(two, "Checks") == [
+        [name, "passed"]
+        for name in ("terminal_evidence", "order_and_integrity", "calls_were_offered", "not_empty", "length")
+    ]
+    assert cells(one, "Draft as last saved") == [["answer", "Two"], ["reasoning", "Think."]]
+
+
+def test_every_fact_of_a_generation_is_on_its_page() -> None:
+    """A column that is added later must not be forgotten."""
+    shown = [name for _, options in GenerationAdmin.fieldsets for name in options["fields"]]
+    columns = {field.name for field in Generation._meta.get_fields() if field.concrete} - {"checks"}
+    computed = {"answer", "checks_made", "journal", "draft", "tried_again_by"}
+    assert (len(shown), set(shown)) == (len(set(shown)), columns | computed)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("q=ana", 2),
+        ("q=ana@example", 2),
+        ("q=chatcmpl-1", 2),
+        ("q=nobody", 0),
+        ("state__exact=confirmed", 1),
+        ("reason=stream_truncated", 1),
+        ("endpoint=scripted&model=scripted-1", 2),
+        ("endpoint=other", 0),
+        ("created__gte=2000-01-01 00:00:00%2B00:00", 2),
+    ],
+)
+def test_lists_can_be_searched_and_filtered(
+    root: Client, rows: tuple[Generation, Generation], query: str, found: int
+) -> None:
+    html = text_of(root, f"{address(Generation, 'changelist')}?{query}")
+    assert len(re.findall(r'<th class="field-created', html)) == found
+
+
+def test_an_id_is_found_as_it_is_written_elsewhere(root: Client, rows: tuple[Generation, Generation]) -> None:
+    """With its hyphens, from a log or an address."""
+    for model, key in (
+        (Generation, rows[0].pk),
+        (JournalRow, rows[0].pk),
+        (Message, Message.objects.all()[0].pk),
+    ):
+        html = text_of(root, f"{address(model, 'changelist')}?q={key}")
+        assert "0 results" not in html
+        assert 'class="results"' in html
+
+
+def test_a_list_takes_the_same_queries_for_any_number_of_rows(
+    root: Client, rows: tuple[Generation, Generation], django_assert_max_num_queries: Any
+) -> None:
+    ana = rows[0].user
+    assert ana is not None
+    for number in range(20):
+        sent(ana, f"{number}?")
+    for model in MODELS:
+        with django_assert_max_num_queries(14):
+            text_of(root, address(model, "changelist"))
