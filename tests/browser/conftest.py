@@ -51,8 +51,9 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProviderProce
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory, provider: ProviderProcess) -> Iterator[ServerProcess]:
-    """The real server, with the scripted provider as its only model."""
-    with ServerProcess(tmp_path_factory.mktemp("server"), provider_url=provider.base_url) as running:
+    """The real server, with the scripted provider as its only model; it calls a provider stalled after four seconds."""
+    data = tmp_path_factory.mktemp("server")
+    with ServerProcess(data, provider_url=provider.base_url, GYMNASIA_IDLE_TIMEOUT_S="4") as running:
         yield running
 
 

@@ -145,6 +145,8 @@ class Person:
     def ask(self, text: str, *, page: Page | None = None) -> Reply:
         """Write into the only textarea and press Enter; gives the new reply once it is on the page."""
         page = page or self.page
+        # The scripts run before the load event; until then Enter is a new line, as in any form.
+        page.wait_for_load_state("load")
         before = page.locator("[data-generation]").count()
         line = page.locator("textarea")
         line.fill(text)

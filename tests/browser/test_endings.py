@@ -1,5 +1,6 @@
 """Replies that do not become an answer: the page says why, offers a retry, and keeps them apart from messages."""
 
+import json
 import re
 
 import pytest
@@ -13,6 +14,7 @@ from tests.fakes.processes import ProviderProcess
     ("wish", "state", "reason", "kept"),
     [
         ("early", "incomplete", "stream_truncated", "w1 w2 w3 w4 w5 w6"),
+        ("stall", "incomplete", "stalled", "w1 w2 w3 w4 w5 w6"),
         ("limit", "incomplete", "max_tokens", "w1 w2 w3 w4 w5 w6"),
         ("filter", "incomplete", "content_filter", "w1 w2 w3 w4 w5 w6"),
         ("refuse", "failed", "model_refusal", ""),
@@ -35,6 +37,12 @@ def test_a_reply_without_an_answer_says_why(
     expect(again.element.get_by_role("button", name="Try again")).to_be_visible()
 
 
+def messages(record: dict[str, str]) -> list[dict[str, str]]:
+    """The prompt of a request as the provider got it."""
+    found: list[dict[str, str]] = json.loads(record["body"])["messages"]
+    return found
+
+
 def test_what_was_not_an_answer_is_not_sent_to_the_provider(
     walker: Person, provider: ProviderProcess
 ) -> None:
@@ -55,13 +63,6 @@ def test_what_was_not_an_answer_is_not_sent_to_the_provider(
     ]
 
 
-def messages(record: dict[str, str]) -> list[dict[str, str]]:
-    import json
-
-    found: list[dict[str, str]] = json.loads(record["body"])["messages"]
-    return found
-
-
 def test_a_lost_connection_is_followed_by_new_attempts(walker: Person) -> None:
     """Each attempt is a reply of its own: what the first had shown never runs into the second."""
     first = walker.ask(f"mend cut {walker.name}")
@@ -73,6 +74,16 @@ def test_a_lost_connection_is_followed_by_new_attempts(walker: Person) -> None:
     assert (second.locator("[data-lane=answer]").text_content() or "").split() == [
         f"w{n}" for n in range(1, 41)
     ]
+
+
+def test_attempts_are_bounded_and_then_the_person_is_asked(walker: Person) -> None:
+    """An overloaded provider is tried twice more by itself, never for ever."""
+    walker.ask(f"error {walker.name}")
+    replies = walker.page.locator("[data-generation]")
+    expect(replies).to_have_count(3)
+    expect(walker.page.locator('[data-generation][data-state="failed"]')).to_have_count(3)
+    assert [one.get_attribute("data-reason") for one in replies.all()] == ["provider_error"] * 3
+    expect(walker.last().element.get_by_role("button", name="Try again")).to_be_visible()
 
 
 def test_try_again_brings_an_answer(walker: Person) -> None:

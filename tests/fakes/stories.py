@@ -56,6 +56,20 @@ def rest_seconds(reps: int) -> int:
 > If your last repetition slows down, rest a little longer. Nobody is counting but you.
 """
 
+MEAL = """Within the hour, keep it plain: **a bowl of rice or oats, an egg or two, and fruit**. The grain refills \
+what the session took, the egg repairs, and the fruit is there because you will look forward to it.
+
+Drink water first, though. Thirst often dresses up as hunger, and a glass costs you nothing. If you train again \
+tomorrow morning, eat a little more than feels right tonight; if not, your appetite knows best.
+"""
+
+ATTACK = """Look: <img src="x" onerror="window.hacked = 1"> and <script>window.hacked = 2</script>
+
+[a link](javascript:window.hacked=3) and ![a picture](https://pictures.invalid/beacon.png)
+
+<style>body { display: none }</style><iframe src="https://frames.invalid/"></iframe>
+"""
+
 
 def _start(count: int = 6) -> list[Step]:
     """The first words of a reply, far enough apart to be seen as they come."""
@@ -125,7 +139,9 @@ STORIES: dict[str, Callable[[list[str]], Script]] = {
     "reason": _reason,
     "slow": _numbers,
     "tokens": _tokens,
-    "coach": lambda _: whole_answer(COACH, ms=12),
+    "rest": lambda _: whole_answer(COACH, ms=10),
+    "eat": lambda _: whole_answer(MEAL, ms=60),
+    "attack": lambda _: whole_answer(ATTACK, ms=20),
 }
 """Every word that steers, and what is played for it. The words behind it are its arguments."""
 
