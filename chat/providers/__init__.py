@@ -10,7 +10,9 @@ from typing import Final, Literal, overload
 
 import msgspec
 
+from chat.providers.anthropic import Anthropic
 from chat.providers.base import Wire
+from chat.providers.google import Google
 from chat.providers.openai_chat import OpenAIChat
 from chat.providers.profiles import profile as find_profile
 from chat.streaming.outcome import Ending
@@ -21,7 +23,7 @@ from chat.streaming.utf8 import Utf8Decoder
 
 __all__ = ["SSE", "WIRES", "EventLog", "read", "read_events"]
 
-WIRES: dict[str, Wire] = {wire.name: wire for wire in (OpenAIChat(),)}
+WIRES: dict[str, Wire] = {wire.name: wire for wire in (OpenAIChat(), Anthropic(), Google())}
 """Every wire by its name."""
 
 SSE: Final = "sse"

@@ -29,6 +29,32 @@ OPENAI = Endpoint(
         Model("gpt-4.1-mini", "GPT-4.1 mini"),
     ),
 )
+ANTHROPIC = Endpoint(
+    name="anthropic",
+    label="Anthropic",
+    wire="anthropic",
+    base_url="https://api.anthropic.com/v1",
+    key_env="ANTHROPIC_API_KEY",
+    profile="anthropic",
+    models=(
+        Model("claude-opus-5-5", "Claude Opus 5.5"),
+        Model("claude-sonnet-5", "Claude Sonnet 5"),
+        Model("claude-haiku-4-5-20251001", "Claude Haiku 4.5"),
+    ),
+)
+GOOGLE = Endpoint(
+    name="google",
+    label="Google",
+    wire="google",
+    base_url="https://generativelanguage.googleapis.com/v1beta",
+    key_env="GEMINI_API_KEY",
+    profile="google",
+    models=(
+        Model("gemini-3.8-flash", "Gemini 3.8 Flash"),
+        Model("gemini-3.1-pro-preview", "Gemini 3.1 Pro (preview)"),
+        Model("gemini-2.5-flash-lite", "Gemini 2.5 Flash-Lite"),
+    ),
+)
 COMPATIBLE = Endpoint(
     name="compatible",
     label="OpenAI-compatible",
@@ -49,7 +75,7 @@ LOCAL = Endpoint(
 )
 
 # What somebody configured on purpose comes before what is always there: the first is the page's default.
-ENDPOINTS = (COMPATIBLE, OPENAI, LOCAL)
+ENDPOINTS = (COMPATIBLE, OPENAI, ANTHROPIC, GOOGLE, LOCAL)
 
 
 class BadEndpointError(ValueError):
@@ -63,7 +89,13 @@ def available(environ: Mapping[str, str], *, local_url: str | None = None) -> li
     `OPENAI_COMPATIBLE_URL` may be joined by `OPENAI_COMPATIBLE_API_KEY`, `OPENAI_COMPATIBLE_MODELS` (names,
     separated by commas) and `OPENAI_COMPATIBLE_PROFILE` (a vendor of `profiles.py`).
     """
-    found = [_compatible(environ), _openai(environ), _local(local_url)]
+    found = [
+        _compatible(environ),
+        _named(environ, OPENAI, "OPENAI_BASE_URL"),
+        _named(environ, ANTHROPIC, "ANTHROPIC_BASE_URL"),
+        _named(environ, GOOGLE, "GEMINI_BASE_URL", version="/v1beta"),
+        _local(local_url),
+    ]
     return [endpoint for endpoint in found if endpoint is not None]
 
 
@@ -96,13 +128,16 @@ def _compatible(environ: Mapping[str, str]) -> Endpoint | None:
     )
 
 
-def _openai(environ: Mapping[str, str]) -> Endpoint | None:
-    key = _key(environ, OPENAI)
-    url = setting(environ, "OPENAI_BASE_URL")
+def _named(
+    environ: Mapping[str, str], endpoint: Endpoint, url_env: str, *, version: str = "/v1"
+) -> Endpoint | None:
+    """A vendor's own endpoint: there if it has a key, or an address at which none may be needed."""
+    key = _key(environ, endpoint)
+    url = setting(environ, url_env)
     if key is None and not url:
         return None
-    base_url = _base_url("OPENAI_BASE_URL", url) if url else OPENAI.base_url
-    return _with(OPENAI, base_url=base_url, key=key)
+    base_url = _base_url(url_env, url, version=version) if url else endpoint.base_url
+    return _with(endpoint, base_url=base_url, key=key)
 
 
 def _local(local_url: str | None) -> Endpoint | None:
@@ -122,8 +157,8 @@ def _key(environ: Mapping[str, str], endpoint: Endpoint) -> Secret | None:
     return Secret(key)
 
 
-def _base_url(name: str, url: str) -> str:
-    """Check an address; one without a path gets `/v1`, where nearly every compatible server listens."""
+def _base_url(name: str, url: str, *, version: str = "/v1") -> str:
+    """Check an address; one without a path gets the version, `/v1` at nearly every compatible server."""
     try:
         parts = urlsplit(url)
         valid = (
@@ -142,7 +177,7 @@ def _base_url(name: str, url: str) -> str:
     if not valid:
         raise BadEndpointError(f"{name}: expected an address such as http://127.0.0.1:8080/v1, got {url!r}")
     url = url.rstrip("/")
-    return url if parts.path.strip("/") else f"{url}/v1"
+    return url if parts.path.strip("/") else f"{url}{version}"
 
 
 def _with(endpoint: Endpoint, **changes: object) -> Endpoint:

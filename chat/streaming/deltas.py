@@ -6,6 +6,7 @@ how a provider spells them.
 
 from __future__ import annotations
 
+import math
 import re
 from enum import StrEnum
 from typing import Any
@@ -36,7 +37,8 @@ class ToolDelta(msgspec.Struct, frozen=True):
     """A fragment of one tool call; id and name come once, or empty; `position` is its place among the calls.
 
     `arguments` is None where the provider sends no text but objects. `value` is then the whole object, or
-    what the provider says that an empty text means; None while it is not whole.
+    what the provider says that an empty text means; None while it is not whole. `replaces`: the text is all
+    of it, whatever came before.
     """
 
     key: Key
@@ -45,6 +47,7 @@ class ToolDelta(msgspec.Struct, frozen=True):
     arguments: str | None
     position: int = 0
     value: Any = None
+    replaces: bool = False
 
 
 Delta = TextDelta | ToolDelta
@@ -76,3 +79,22 @@ def is_storable(text: str) -> bool:
     if text.isascii():
         return "\0" not in text
     return _UNSTORABLE.search(text) is None
+
+
+DEEPEST = 100
+"""How deeply nested a value may be that is stored and sent back; no schema of any provider comes near."""
+
+
+def is_storable_value(value: Any, depth: int = DEEPEST) -> bool:
+    """Say whether JSON, a database and a recursive reader can take the whole value as it is."""
+    if isinstance(value, str):
+        return is_storable(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, list):
+        return depth > 0 and all(is_storable_value(item, depth - 1) for item in value)
+    if isinstance(value, dict):
+        return depth > 0 and all(
+            is_storable(key) and is_storable_value(item, depth - 1) for key, item in value.items()
+        )
+    return True

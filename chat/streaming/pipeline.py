@@ -268,17 +268,18 @@ def _tool_calls(parts: Assembler, *, requested: bool) -> list[ToolCall]:
 
 def _tool_call(part: Part, *, requested: bool) -> ToolCall:
     # Arguments that happen to parse before the terminal signal may still grow: only whole calls are parsed.
-    arguments = None
-    if requested:
-        whole = part.value is not None
-        arguments = _storable_values(part.value) if whole else _parse_arguments(part.text)
+    arguments = _arguments(part) if requested else None
     complete = isinstance(arguments, dict) and bool(part.name)
     return ToolCall(part.call_id, part.name, part.text if part.spoken else None, arguments, complete)
 
 
-def _parse_arguments(text: str) -> Any:
+def _arguments(part: Part) -> Any:
     try:
-        return _storable_values(json.loads(text, parse_constant=_refuse_constant))
+        value = part.value
+        if value is None:
+            value = json.loads(part.text, parse_constant=_refuse_constant)
+        json.dumps(value, allow_nan=False)  # a number beyond all bounds is no JSON that a database takes
+        return _storable_values(value)
     except (ValueError, RecursionError):
         return None
 

@@ -1,0 +1,56 @@
+"""Text -> server-sent events, or the JSON that lies where they should be.
+
+Takes pieces of text, cut anywhere; gives events: those of the event stream, until a line begins with `{` or `[`.
+No field has such a name, so the rest of the body is JSON: the array of a stream that was asked for without events,
+or an error that the server pasted, unframed, into the stream. Does not know what any of it means.
+"""
+
+from __future__ import annotations
+
+import re
+
+from chat.streaming.errors import EventTooLarge
+from chat.streaming.json_array import JsonArrayReader
+from chat.streaming.sse import DEFAULT_MAX_EVENT_BYTES, Event, SseReader
+
+_BARE = re.compile(r"(?<=[\r\n])[{\[]")
+_HINTS = ("\n{", "\n[", "\r{", "\r[")  # many times cheaper to look for than the pattern
+
+
+class SseOrJsonReader:
+    """An `SseReader` that hands over to a `JsonArrayReader`; an event that the JSON interrupts is dropped."""
+
+    def __init__(self, max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES) -> None:
+        self._max_event_bytes = max_event_bytes
+        self._sse = SseReader(max_event_bytes)
+        self._json: JsonArrayReader | None = None
+        self._at_line_start = True
+
+    def feed(self, text: str) -> list[Event]:
+        """Return the events that this piece of text completes, in order."""
+        if self._json is not None:
+            return self._json.feed(text)
+        at = self._find_bare(text)
+        if at is None:
+            if text:
+                self._at_line_start = text[-1] in "\r\n"
+            return self._sse.feed(text)
+        events = self._sse.feed(text[:at])
+        self._sse.close()
+        self._json = JsonArrayReader(self._max_event_bytes)
+        try:
+            return events + self._json.feed(text[at:])
+        except EventTooLarge as error:
+            raise EventTooLarge(self._max_event_bytes, events + error.events) from None
+
+    def close(self) -> list[Event]:
+        """Return the events that the end of the body completes."""
+        return self._sse.close() if self._json is None else self._json.close()
+
+    def _find_bare(self, text: str) -> int | None:
+        if self._at_line_start and text[:1] in {"{", "["}:
+            return 0
+        if not any(hint in text for hint in _HINTS):
+            return None
+        found = _BARE.search(text)
+        return found.start() if found else None
