@@ -7,7 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import F
 
-from chat import generations
+from chat import generations, launching
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
 from chat.streaming.outcome import Reason
 
@@ -57,5 +57,5 @@ def delete(conversation: Conversation, *, by: AbstractBaseUser) -> None:
         # A runner that is still winding down must not write a checkpoint of deleted text again.
         Generation.objects.filter(conversation=conversation).update(fence=F("fence") + 1)
         Checkpoint.objects.filter(generation__conversation=conversation).delete()
-        generations.tell("closed", conversation.pk)
+        launching.tell("closed", conversation.pk)
         conversation.delete()

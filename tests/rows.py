@@ -12,10 +12,10 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import connection
 from django.utils import timezone
 
-from chat import generations, journal
-from chat.generations import Job
+from chat import generations, journal, running
 from chat.journal import Fired
 from chat.models import Generation, JournalRow
+from chat.running import Job
 from chat.states.generation import GENERATION, State, Trigger
 from chat.streaming.deltas import Usage
 from chat.streaming.frames import Snapshot
@@ -37,7 +37,7 @@ def sent(user: AbstractBaseUser, text: str = "How long?", **more: Any) -> Genera
 
 def claimed(row: Generation, owner: str = "runner-1") -> Job:
     """The job of a runner that has taken the lease."""
-    job = generations.claim(row.pk, owner=owner)
+    job = running.claim(row.pk, owner=owner)
     assert job is not None
     return job
 
@@ -46,8 +46,8 @@ def opened(row: Generation, owner: str = "runner-1") -> Job:
     """The job of a runner that reads an open stream, whose first text has come."""
     job = claimed(row, owner)
     now = timezone.now()
-    assert generations.opened(job, wire="openai_chat", requests=1) is Fired.MOVED
-    assert generations.first_delta(job, first_event_at=now, first_text_at=now) is Fired.MOVED
+    assert running.opened(job, wire="openai_chat", requests=1) is Fired.MOVED
+    assert running.first_delta(job, first_event_at=now, first_text_at=now) is Fired.MOVED
     return job
 
 
@@ -79,7 +79,7 @@ def draft(row: Generation, answer: str = "Two", seq: int = 1) -> Snapshot:
 
 def ended(row: Generation, result: Reading) -> Generation:
     """The row after a runner has claimed it, opened it, and ended it with this reading."""
-    return generations.end(opened(row), result, draft(row, result.answer or "")).generation
+    return running.end(opened(row), result, draft(row, result.answer or "")).generation
 
 
 def path_to(state: State) -> list[Trigger]:

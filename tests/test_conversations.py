@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AbstractBaseUser
 
-from chat import conversations, drafts, generations
+from chat import conversations, drafts, generations, launching, running
 from chat.conversations import Turn
 from chat.generations import Rejected
 from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message
@@ -88,9 +88,9 @@ def test_what_is_no_title_is_rejected(ana: AbstractBaseUser, title: str) -> None
 def test_deleting_takes_every_text_and_keeps_the_audit(ana: AbstractBaseUser) -> None:
     """The rows of generations and their journal survive: who, when, which model, how it ended; no word of it."""
     first = ended(sent(ana, "Secret one?"), cut())
-    running = sent(ana, "Secret two?", conversation=first.conversation)
-    job = opened(running)
-    drafts.save([drafts.Save(running.pk, 1, draft(running, "Secret draft"))])
+    writing = sent(ana, "Secret two?", conversation=first.conversation)
+    job = opened(writing)
+    drafts.save([drafts.Save(writing.pk, 1, draft(writing, "Secret draft"))])
     other = sent(ana, "Kept?")
     conversations.delete(conversation_of(first), by=ana)
     assert list(Conversation.objects.all()) == [other.conversation]
@@ -101,10 +101,10 @@ def test_deleting_takes_every_text_and_keeps_the_audit(ana: AbstractBaseUser) ->
         ("incomplete", "stream_truncated", None, None, ana.pk),
         ("cancelled", "deleted", None, None, ana.pk),
     ]
-    assert JournalRow.objects.filter(subject_id=running.pk).count() == 3
+    assert JournalRow.objects.filter(subject_id=writing.pk).count() == 3
     # What its runner still writes changes nothing: the fence has moved.
-    generations.wind_down(job, cut(Reason.cancelled), draft(running, "Secret draft"))
-    assert generations.end(job, reading("Secret answer"), draft(running)).generation.state == "cancelled"
+    running.wind_down(job, cut(Reason.cancelled), draft(writing, "Secret draft"))
+    assert running.end(job, reading("Secret answer"), draft(writing)).generation.state == "cancelled"
     assert (Message.objects.count(), Checkpoint.objects.exists()) == (1, False)
 
 
@@ -126,9 +126,9 @@ def test_the_engine_is_told_to_stop_and_to_close_after_the_commit() -> None:
     row = sent(ana)
     conversation = conversation_of(row)
     key = conversation.pk
-    generations.register_engine(engine)
+    launching.register_engine(engine)
     try:
         conversations.delete(conversation, by=ana)
     finally:
-        generations.unregister_engine(engine)
+        launching.unregister_engine(engine)
     assert calls == [("stop", (row.pk, "deleted", False)), ("closed", key)]

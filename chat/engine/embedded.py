@@ -20,16 +20,16 @@ from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 
-from chat import drafts, generations
+from chat import drafts, launching, running
 from chat.conf import Conf
 from chat.drafts import DraftStore
 from chat.engine.discovery import discover_forever
 from chat.engine.hub import Hub
 from chat.engine.reaper import sweep_forever
 from chat.engine.runner import Parts, Run, Runner, turn_notice
-from chat.generations import Ended
 from chat.models import Generation
 from chat.providers.base import Endpoint
+from chat.running import Ended
 from chat.streaming.outcome import Reason
 from chat.upstream import Upstream
 
@@ -68,7 +68,7 @@ class EmbeddedEngine:
             Parts(self.conf, self.owner, self.db, self.upstream, self._endpoints, self.store, self.hub)
         )
         await self.db(_connect)
-        generations.register_engine(self)
+        launching.register_engine(self)
         self._spawn(self._tick_forever())
         self._spawn(self._save_forever())
         self._spawn(self._look_forever())
@@ -82,7 +82,7 @@ class EmbeddedEngine:
     async def drain(self) -> None:
         """Stop: own runs end at once and say why, queued ones are given back, the rest is cancelled."""
         self.draining = True
-        generations.unregister_engine(self)
+        launching.unregister_engine(self)
         for run in list(self._runs.values()):
             self._interrupt(run, Reason.shutdown)
         with contextlib.suppress(TimeoutError):
@@ -230,7 +230,7 @@ def _rows(ids: set[UUID]) -> list[Generation]:
 
 def _save_and_renew(saves: list[drafts.Save], owner: str) -> set[UUID]:
     drafts.save(saves)
-    return generations.renew(owner)
+    return running.renew(owner)
 
 
 def _on_thread(verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

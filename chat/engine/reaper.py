@@ -12,8 +12,8 @@ from typing import Any
 from django.db import DatabaseError, InterfaceError
 
 from chat import generations
-from chat.generations import Ended
 from chat.models import Generation
+from chat.running import Ended
 
 log = logging.getLogger(__name__)
 

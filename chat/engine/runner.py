@@ -17,16 +17,16 @@ from uuid import UUID
 import stamina
 from django.db import DatabaseError, InterfaceError
 
-from chat import generations
+from chat import running
 from chat.conf import Conf
 from chat.drafts import DraftStore, Save
 from chat.engine.hub import Hub
-from chat.generations import Ended, Job
 from chat.journal import Fired
 from chat.models import Generation
 from chat.providers import WIRES
 from chat.providers.base import Endpoint, Wire
 from chat.providers.profiles import profile
+from chat.running import Ended, Job
 from chat.streaming.draft import Draft
 from chat.streaming.frames import Final, Turn
 from chat.streaming.gates import GATES
@@ -114,7 +114,7 @@ class Runner:
 
     async def run(self, run: Run) -> None:
         """From claim to last frame. Whatever happens, the row is final or given back when this returns."""
-        job: Job | None = await self.parts.db(generations.claim, run.generation_id, owner=self.parts.owner)
+        job: Job | None = await self.parts.db(running.claim, run.generation_id, owner=self.parts.owner)
         if job is None:
             return
         run.job = job
@@ -220,7 +220,7 @@ class Runner:
                     now = dt.datetime.now(dt.UTC)
                     _must_move(await opening)
                     times = {"first_event_at": first_event_at, "first_text_at": now}
-                    _must_move(await self.parts.db(generations.first_delta, job, **times))
+                    _must_move(await self.parts.db(running.first_delta, job, **times))
                     await self._notify(run, job)
                 if pipeline.finished or pipeline.fault is not None:
                     break
@@ -233,11 +233,11 @@ class Runner:
         if pipeline.started and not told:
             now = dt.datetime.now(dt.UTC)
             times = {"first_event_at": first_event_at or now, "first_text_at": now}
-            _must_move(await self.parts.db(generations.first_delta, job, **times))
+            _must_move(await self.parts.db(running.first_delta, job, **times))
         return pipeline.reading()
 
     async def _opened(self, run: Run, job: Job, wire: str, *, requests: int) -> Fired:
-        fired: Fired = await self.parts.db(generations.opened, job, wire=wire, requests=requests)
+        fired: Fired = await self.parts.db(running.opened, job, wire=wire, requests=requests)
         if fired is Fired.MOVED and not run.ending:
             await self._notify(run, job)
         return fired
@@ -264,11 +264,11 @@ class Runner:
         await self.paint(run)
         if run.stopping is Reason.shutdown and run.pipeline is None:
             self.parts.store.drop(run.generation_id)
-            await self.parts.db(generations.release, job)
+            await self.parts.db(running.release, job)
             return
         text = run.draft.snapshot()
         # What ended it already has its own move in the journal; the runner only hands in what it still knows.
-        verb = generations.wind_down if run.stopping in ENDED_BY_OTHERS else generations.end
+        verb = running.wind_down if run.stopping in ENDED_BY_OTHERS else running.end
         for attempt in range(END_ATTEMPTS):
             try:
                 ended = await self.parts.db(verb, job, reading, text)

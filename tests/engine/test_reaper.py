@@ -10,8 +10,9 @@ from django.db import OperationalError
 
 from chat import generations
 from chat.engine.reaper import sweep_forever
-from chat.generations import Ended, Swept
+from chat.generations import Swept
 from chat.models import Generation
+from chat.running import Ended
 
 LOST, ORPHAN = Generation(number=1, reason="worker_lost"), Generation(number=2)
 

@@ -7,8 +7,8 @@ import pytest
 import time_machine
 
 from chat.engine.runner import Refusal, Run, Runner, final_frame, of_verdict, retry_after_s, turn_notice
-from chat.generations import Job
 from chat.models import Generation
+from chat.running import Job
 from chat.streaming.frames import Final, Snapshot, Turn
 from chat.streaming.outcome import Outcome, Reason, Verdict
 from chat.streaming.pipeline import Append

@@ -5,7 +5,7 @@ import re
 from django.contrib.auth.models import User
 from django.test import Client
 
-from chat import drafts, generations
+from chat import drafts, running
 from chat.drafts import STORE
 from chat.models import Generation
 from chat.replies.reply import render_reply, reply_of
@@ -84,7 +84,7 @@ def test_refusal_is_shown_in_its_own_words(ana: User) -> None:
     """What the model said when it declined is kept with the draft, beside our sentence."""
     job = opened(sent(ana))
     result = reading("", Outcome.refused, reason=Reason.model_refusal, refusal="I can't.")
-    row = generations.end(job, result, Snapshot(1, 3, "", "", "I can't.")).generation
+    row = running.end(job, result, Snapshot(1, 3, "", "", "I can't.")).generation
     html = render_reply(row)
     assert "<p>I can't.</p>" in html
     assert 'data-kind="refused"' in html

@@ -1,0 +1,259 @@
+"""What a runner may do to the generation that it holds: claim it, move it, end it, give it back.
+
+Every verb says the fence that came with the lease; one with a stale fence changes nothing. They know no network and no
+frames. What an outcome fires is a table of the pure core (`OUTCOME_TRIGGER`).
+"""
+
+import copy
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from chat import drafts, flows, journal
+from chat.generations import queue
+from chat.journal import Fired
+from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
+from chat.providers.base import Prompt, Turn
+from chat.states.generation import OUTCOME_TRIGGER, State, Trigger
+from chat.streaming.frames import Snapshot
+from chat.streaming.outcome import Reason
+from chat.streaming.reading import Reading
+from chat.validation import run_checks
+
+
+# --- Running --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a runner needs: the row as it was claimed, with its fence, and the prompt. Holds no draft."""
+
+    generation: Generation
+    conversation_id: UUID
+    prompt: Prompt
+    flow: flows.Flow
+
+
+def claim(generation_id: UUID, *, owner: str) -> Job | None:
+    """Take the lease of a queued generation that nobody runs; None where someone else did, or it has moved on."""
+    now = timezone.now()
+    with transaction.atomic():
+        free = Generation.objects.filter(pk=generation_id, state=str(State.queued)).leaseless(now)
+        taken = free.update(owner=owner, fence=F("fence") + 1, lease_until=lease_end(now))
+        if not taken:
+            return None
+        row = Generation.objects.select_related("conversation", "parent").get(pk=generation_id)
+    if row.conversation is None or row.parent is None:
+        return None
+    flow = flows.current(settings.SYSTEM_PROMPT)
+    prompt = Prompt(system=flow.system_prompt, turns=history(row.parent), settings=row.settings)
+    return Job(row, row.conversation.pk, prompt, flow)
+
+
+def history(last: Message) -> list[Turn]:
+    """The branch that ends in `last`, oldest first: messages only, so nothing that was not confirmed."""
+    rows = {m.pk: m for m in Message.objects.filter(conversation_id=last.conversation_id)}
+    turns: list[Turn] = []
+    at: Message | None = last
+    while at is not None:
+        turns.append(Turn(role="user" if at.kind == MessageKind.USER else "assistant", text=at.text))
+        at = rows.get(at.parent_id) if at.parent_id else None
+    return turns[::-1]
+
+
+def lease_end(now: dt.datetime) -> dt.datetime:
+    return now + dt.timedelta(seconds=settings.GYMNASIA.lease_s)
+
+
+def opened(job: Job, *, wire: str, requests: int) -> Fired:
+    """The provider answered 2xx: from here on the request is never sent again."""
+    row = job.generation
+    return journal.fire(
+        row,
+        Trigger.opened,
+        seen=str(State.queued),
+        actor=row.owner,
+        fence=row.fence,
+        opened_at=timezone.now(),
+        wire=wire,
+        requests=requests,
+    )
+
+
+def first_delta(job: Job, *, first_event_at: dt.datetime, first_text_at: dt.datetime) -> Fired:
+    """The first delta of any part came."""
+    row = job.generation
+    return journal.fire(
+        row,
+        Trigger.first_delta,
+        seen=row.state,
+        actor=row.owner,
+        fence=row.fence,
+        first_event_at=first_event_at,
+        first_text_at=first_text_at,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a generation stands after its end: its row, and the generation that follows by itself, if any."""
+
+    generation: Generation
+    successor: Generation | None = None
+
+
+def end(job: Job, reading: Reading, text: Snapshot) -> Ended:
+    """Map the reading's outcome to a trigger and fire it; a whole one is validated and confirmed with its message.
+
+    One transaction: nobody ever sees `validated` alone, and a message exists if and only if its generation is confirmed.
+    Where someone else ended the row first, that end stands.
+    """
+    # A copy: where this transaction is rolled back, the job's own row must still say what is stored, or the runner's
+    # next attempt would not fit it.
+    row, at = copy.copy(job.generation), timezone.now()
+    trigger = OUTCOME_TRIGGER[reading.outcome]
+    if trigger is None:
+        raise ValueError("an open reading ends nothing: the lease is kept")
+    if row.state == State.queued and trigger is Trigger.ended_short:
+        trigger = Trigger.error  # nothing was opened: there is no stream that could have been cut short
+    facts = _facts(reading)
+    with transaction.atomic():
+        if trigger is Trigger.ended_whole:
+            fired = _confirm(row, reading, facts, at)
+        else:
+            fired = journal.fire(
+                row,
+                trigger,
+                seen=row.state,
+                actor=row.owner,
+                fence=row.fence,
+                reason=reading.reason,
+                detail=reading.detail,
+                ended_at=at,
+                retryable=reading.retryable,
+                **facts,
+            )
+        confirmed = fired is Fired.MOVED and row.state == State.confirmed
+        if not confirmed:
+            drafts.save([drafts.Save(row.pk, row.fence, text)])
+        successor = None
+        if fired is Fired.MOVED:
+            successor = _follow(row)
+        current = Generation.objects.filter(pk=row.pk).first() or row
+    return Ended(current, successor)
+
+
+def wind_down(job: Job, reading: Reading, text: Snapshot) -> Ended:
+    """Hand in what a runner still knows of a generation that someone else has ended: what was shown, and what the
+    provider told. With a stale fence it hands in nothing."""
+    row = job.generation
+    with transaction.atomic():
+        Generation.objects.filter(pk=row.pk, fence=row.fence).update(**_facts(reading))
+        drafts.save([drafts.Save(row.pk, row.fence, text)])
+        return Ended(Generation.objects.filter(pk=row.pk).first() or row)
+
+
+def _facts(reading: Reading) -> dict[str, Any]:
+    """What the provider told about itself, whatever the end. The last usage wins; it is partial where cut short."""
+    usage = reading.usage
+    return {
+        "provider_response_id": (reading.response_id or "")[:200],
+        "provider_reason": (reading.provider_reason or "")[:200],
+        "last_event": (reading.last_event or "")[:200],
+        "usage_input": usage.input if usage else None,
+        "usage_output": usage.output if usage else None,
+        "usage_reasoning": usage.reasoning if usage else None,
+        "usage_cached_input": usage.cached_input if usage else None,
+    }
+
+
+def _confirm(row: Generation, reading: Reading, facts: dict[str, Any], at: dt.datetime) -> Fired:
+    if row.conversation is None:
+        raise ValueError("a claimed generation has a conversation")
+    fired = journal.fire(row, Trigger.ended_whole, seen=row.state, actor=row.owner, fence=row.fence, **facts)
+    if fired is not Fired.MOVED:
+        return fired
+    checks = run_checks(reading, tools_offered=False, max_answer_chars=settings.GYMNASIA.max_answer_chars)
+    verdicts = [{"check": check.name, "passed": check.passed} for check in checks]
+    failed = next((check for check in checks if not check.passed), None)
+    if failed is not None:
+        return journal.fire(
+            row,
+            Trigger.rejected,
+            seen=row.state,
+            actor=row.owner,
+            fence=row.fence,
+            reason=failed.reason,
+            detail=reading.divergence or f"check {failed.name} said no",
+            ended_at=at,
+            checks=verdicts,
+        )
+    journal.fire(
+        row,
+        Trigger.checks_passed,
+        seen=row.state,
+        actor=row.owner,
+        fence=row.fence,
+        validated_at=at,
+        checks=verdicts,
+    )
+    message = Message.objects.create(
+        conversation=row.conversation,
+        parent=row.parent,
+        kind=MessageKind.ANSWER,
+        text=reading.answer,
+        reasoning=reading.reasoning,
+        generation=row,
+    )
+    Conversation.objects.filter(pk=message.conversation_id).update(head=message, updated=at)
+    Checkpoint.objects.filter(pk=row.pk).delete()
+    return journal.fire(
+        row,
+        Trigger.committed,
+        seen=row.state,
+        actor=row.owner,
+        fence=row.fence,
+        ended_at=at,
+        confirmed_at=at,
+    )
+
+
+def _follow(row: Generation) -> Generation | None:
+    """A new generation by itself, where the fault was the line's or the provider's and came after the opening."""
+    transient = (row.state == State.failed and row.retryable) or row.reason == Reason.connection_lost
+    if not transient or row.opened_at is None or row.conversation is None or row.parent is None:
+        return None
+    if row.automatic_retries >= settings.GYMNASIA.automatic_retries:
+        return None
+    if not Conversation.objects.filter(pk=row.conversation.pk, head=row.parent).exists():
+        return None
+    return queue(
+        row.conversation,
+        row.parent,
+        user=row.user,
+        session_key=row.session_key,
+        retry_of=row,
+        automatic=True,
+        endpoint=row.endpoint,
+        model=row.model,
+    )
+
+
+def release(job: Job) -> None:
+    """Give a queued generation back, unharmed: another process, or the next one, runs it."""
+    row = job.generation
+    Generation.objects.filter(pk=row.pk, state=str(State.queued), fence=row.fence).update(
+        lease_until=None, owner="", fence=F("fence") + 1
+    )
+
+
+def renew(owner: str) -> set[UUID]:
+    """Prolong every lease of `owner` that has not run out; gives the ids that it still holds."""
+    now = timezone.now()
+    held = Generation.objects.unfinished().filter(owner=owner, lease_until__gte=now)
+    held.update(lease_until=lease_end(now))
+    return set(held.values_list("pk", flat=True))
