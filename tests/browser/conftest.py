@@ -4,6 +4,7 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
@@ -63,12 +64,13 @@ def new_person(chromium: Browser) -> Iterator[NewPerson]:
     with contextlib.ExitStack() as stack:
         people: list[Person] = []
 
-        def make(url: str, *, scripts: bool = True, sign_up: bool = True) -> Person:
-            context: BrowserContext = stack.enter_context(chromium.new_context(java_script_enabled=scripts))
+        def make(url: str, *, scripts: bool = True, name: str = "", **profile: Any) -> Person:
+            made = chromium.new_context(java_script_enabled=scripts, **profile)
+            context: BrowserContext = stack.enter_context(made)
             context.set_default_timeout(20 * SECOND)
-            person = Person(context, url, scripts=scripts)
+            person = Person(context, url, scripts=scripts, name=name)
             people.append(person)
-            return person.sign_up() if sign_up else person
+            return person.sign_up()
 
         yield make
         for person in people:

@@ -7,7 +7,7 @@ contract (`data-generation`, `data-state`, the only textarea) and by the words t
 import itertools
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, Page, expect
 
@@ -91,9 +91,9 @@ class Reply:
 class Person:
     """One browser profile with its pages, signed up under a name of its own."""
 
-    def __init__(self, context: BrowserContext, url: str, *, scripts: bool = True) -> None:
+    def __init__(self, context: BrowserContext, url: str, *, scripts: bool = True, name: str = "") -> None:
         self.context, self.url, self.scripts = context, url, scripts
-        self.name = f"walker-{next(NAMES)}"
+        self.name = name or f"walker-{next(NAMES)}"
         self.password = f"long-enough-{self.name}-93"
         self.complaints: list[str] = []
         if scripts:
@@ -154,13 +154,19 @@ class Person:
             line.press("Enter")
         else:
             page.get_by_role("button", name="Ask").click()
-        expect(page.locator("[data-generation]")).to_have_count(before + 1)
-        return self.last(page)
+        # Not the last one: a reply that is lost at once may already have a successor.
+        asked = page.locator("[data-generation]").nth(before)
+        expect(asked).to_be_attached(timeout=10 * SECOND)
+        return self._held(asked, page)
 
     def last(self, page: Page | None = None) -> Reply:
-        """The newest reply, held by its generation: later ones do not take its place."""
+        """The newest reply."""
         page = page or self.page
-        generation = page.locator("[data-generation]").last.get_attribute("data-generation")
+        return self._held(page.locator("[data-generation]").last, page)
+
+    def _held(self, element: Locator, page: Page) -> Reply:
+        """By its generation: later replies do not take its place."""
+        generation = element.get_attribute("data-generation")
         return Reply(page.locator(f'[data-generation="{generation}"]'))
 
     def paints(self, reply: Reply, page: Page | None = None) -> list[Paint]:
@@ -190,4 +196,3 @@ def numbered(text: str) -> int:
 
 
 NewPerson = Callable[..., Person]
-Answer = Any

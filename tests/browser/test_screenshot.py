@@ -6,15 +6,23 @@ It goes into the documents only when asked for: `GYMNASIA_SCREENSHOT=docs/screen
 import os
 from pathlib import Path
 
-from tests.browser.person import Person
+from tests.browser.person import NewPerson
+from tests.fakes.processes import ServerProcess
 
 
-def test_an_answer_and_a_draft_make_the_picture(walker: Person, tmp_path: Path) -> None:
+def test_an_answer_and_a_draft_make_the_picture(
+    server: ServerProcess, new_person: NewPerson, tmp_path: Path
+) -> None:
     path = Path(os.environ.get("GYMNASIA_SCREENSHOT") or tmp_path / "screenshot.png")
-    page = walker.page
-    page.set_viewport_size({"width": 1280, "height": 900})
-    walker.ask("How long should I rest between sets?").becomes("confirmed")
-    draft = walker.ask("And what is good to eat after a hard session?").has("look forward to it")
-    page.screenshot(path=path)
+    person = new_person(
+        server.url, name="mira", viewport={"width": 1280, "height": 900}, device_scale_factor=2
+    )
+    for earlier in ("A first week of running", "Stretching at a desk"):
+        person.page.goto(f"{server.url}/")
+        person.ask(earlier).becomes("confirmed")
+    person.page.goto(f"{server.url}/")
+    person.ask("How long should I rest between sets?").becomes("confirmed")
+    draft = person.ask("And what is good to eat after a hard session?").has("look forward to it")
+    person.page.screenshot(path=path)
     draft.becomes("confirmed")
     assert path.read_bytes().startswith(b"\x89PNG")

@@ -36,12 +36,6 @@ TOKEN_CHARS = 5
 
 COACH = """Rest **two to three minutes** between heavy sets, and about one minute between light ones.
 
-## Why it helps
-
-1. Your muscles refill most of their quick energy in three minutes.
-2. Your breathing settles, so the next set starts clean.
-3. Your form stays honest, which matters more than the clock.
-
 | Goal | Sets | Rest |
 | --- | --- | --- |
 | Strength | 5 × 5 | 3 min |
@@ -53,7 +47,7 @@ def rest_seconds(reps: int) -> int:
     return 180 if reps <= 6 else 90
 ```
 
-> If your last repetition slows down, rest a little longer. Nobody is counting but you.
+If your last repetition slows down, rest a little longer. Nobody is counting but you.
 """
 
 MEAL = """Within the hour, keep it plain: **a bowl of rice or oats, an egg or two, and fruit**. The grain refills \
