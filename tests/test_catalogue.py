@@ -8,7 +8,6 @@ import pytest
 
 from chat import catalogue
 from chat.local_model import Absent, LocalModel
-from chat.providers.endpoints import ENDPOINTS
 
 
 class Child(LocalModel):
@@ -73,7 +72,7 @@ def test_what_somebody_set_up_on_purpose_comes_first(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("OPENAI_COMPATIBLE_URL", "http://127.0.0.1:8080/v1")
     monkeypatch.setenv("OPENAI_COMPATIBLE_MODELS", "qwen:7b, phi")
-    assert list(catalogue.endpoints()) == [endpoint.name for endpoint in ENDPOINTS]
+    assert list(catalogue.endpoints()) == ["compatible", "openai", "openai-responses", "local"]
     found = catalogue.find("compatible:qwen:7b")
     assert found is not None
     assert found[1].id == "qwen:7b"  # only the first colon parts a model from its endpoint

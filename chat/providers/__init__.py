@@ -13,7 +13,9 @@ import msgspec
 from chat.providers.anthropic import Anthropic
 from chat.providers.base import Wire
 from chat.providers.google import Google
+from chat.providers.google_interactions import GoogleInteractions
 from chat.providers.openai_chat import OpenAIChat
+from chat.providers.openai_responses import OpenAIResponses
 from chat.providers.profiles import profile as find_profile
 from chat.streaming.outcome import Ending
 from chat.streaming.pipeline import Pipeline
@@ -23,7 +25,14 @@ from chat.streaming.utf8 import Utf8Decoder
 
 __all__ = ["SSE", "WIRES", "EventLog", "read", "read_events"]
 
-WIRES: dict[str, Wire] = {wire.name: wire for wire in (OpenAIChat(), Anthropic(), Google())}
+_WIRES: tuple[Wire, ...] = (
+    OpenAIChat(),
+    OpenAIResponses(),
+    Anthropic(),
+    Google(),
+    GoogleInteractions(),
+)
+WIRES: dict[str, Wire] = {wire.name: wire for wire in _WIRES}
 """Every wire by its name."""
 
 SSE: Final = "sse"

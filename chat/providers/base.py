@@ -7,7 +7,7 @@ talking.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -20,6 +20,7 @@ __all__ = [
     "Framing",
     "Model",
     "Prompt",
+    "ResumableWire",
     "Secret",
     "ToolDeclaration",
     "Turn",
@@ -138,3 +139,16 @@ class Wire(Protocol):
 
     def http_error(self, status: int, headers: Mapping[str, str], body: bytes) -> Verdict:
         """Return what a status other than 2xx, with the beginning of its body, means for the generation."""
+
+
+@runtime_checkable
+class ResumableWire(Wire, Protocol):
+    """A wire whose generations may go on at the provider without a connection (background mode)."""
+
+    def resume_request(
+        self, *, endpoint: Endpoint, response_id: str, last_event: str | None
+    ) -> UpstreamRequest:
+        """Return the request for the events after that one; without one, for all events from the first."""
+
+    def cancel_request(self, *, endpoint: Endpoint, response_id: str) -> UpstreamRequest:
+        """Return the request that ends the generation at the provider; sending it twice does no harm."""

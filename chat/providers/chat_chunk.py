@@ -49,6 +49,7 @@ class Chunk(msgspec.Struct, gc=False):
     x_groq: dict[str, Any] | None = None
 
 
+_MAX_TOKENS = 2**31
 _decode = msgspec.json.Decoder(Chunk).decode
 
 
@@ -111,6 +112,12 @@ def as_text(value: Any) -> str | None:
 
 def as_int(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def as_count(value: Any) -> int | None:
+    """Return a number of tokens; None for what no database column could hold."""
+    number = as_int(value)
+    return number if number is not None and 0 <= number < _MAX_TOKENS else None
 
 
 def as_list(value: Any) -> list[Any]:

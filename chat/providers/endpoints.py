@@ -29,6 +29,25 @@ OPENAI = Endpoint(
         Model("gpt-4.1-mini", "GPT-4.1 mini"),
     ),
 )
+# The same models behind the newer API: a row of its own, so that a conversation may choose it.
+OPENAI_RESPONSES = Endpoint(
+    name="openai-responses",
+    label="OpenAI (Responses)",
+    wire="openai_responses",
+    base_url=OPENAI.base_url,
+    key_env=OPENAI.key_env,
+    profile=OPENAI.profile,
+    models=OPENAI.models,
+)
+TAI = Endpoint(
+    name="tai",
+    label="tAI",
+    wire="openai_chat",
+    base_url="https://api.artfical.com/v1",
+    key_env="TAI_API_KEY",
+    profile="tai",
+    models=(Model("tai-4.1", "tAI 4.1"), Model("tai-4.0.6P", "tAI 4.0.6P")),
+)
 ANTHROPIC = Endpoint(
     name="anthropic",
     label="Anthropic",
@@ -55,6 +74,15 @@ GOOGLE = Endpoint(
         Model("gemini-2.5-flash-lite", "Gemini 2.5 Flash-Lite"),
     ),
 )
+GOOGLE_INTERACTIONS = Endpoint(
+    name="google-interactions",
+    label="Google (Interactions)",
+    wire="google_interactions",
+    base_url=GOOGLE.base_url,
+    key_env=GOOGLE.key_env,
+    profile=GOOGLE.profile,
+    models=GOOGLE.models,
+)
 COMPATIBLE = Endpoint(
     name="compatible",
     label="OpenAI-compatible",
@@ -75,7 +103,7 @@ LOCAL = Endpoint(
 )
 
 # What somebody configured on purpose comes before what is always there: the first is the page's default.
-ENDPOINTS = (COMPATIBLE, OPENAI, ANTHROPIC, GOOGLE, LOCAL)
+ENDPOINTS = (COMPATIBLE, OPENAI, OPENAI_RESPONSES, ANTHROPIC, GOOGLE, GOOGLE_INTERACTIONS, TAI, LOCAL)
 
 
 class BadEndpointError(ValueError):
@@ -92,8 +120,11 @@ def available(environ: Mapping[str, str], *, local_url: str | None = None) -> li
     found = [
         _compatible(environ),
         _named(environ, OPENAI, "OPENAI_BASE_URL"),
+        _named(environ, OPENAI_RESPONSES, "OPENAI_BASE_URL"),
         _named(environ, ANTHROPIC, "ANTHROPIC_BASE_URL"),
         _named(environ, GOOGLE, "GEMINI_BASE_URL", version="/v1beta"),
+        _named(environ, GOOGLE_INTERACTIONS, "GEMINI_BASE_URL", version="/v1beta"),
+        _named(environ, TAI, "TAI_BASE_URL"),
         _local(local_url),
     ]
     return [endpoint for endpoint in found if endpoint is not None]

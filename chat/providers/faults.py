@@ -25,7 +25,7 @@ _PASSING_TEXT = """
     slow_down requests tokens overloaded overloaded_error server_overloaded server_is_overloaded engine_overloaded
     engine_overloaded_error capacity_exceeded provider_overloaded provider_unavailable service_unavailable unavailable
     service_unavailable_error timeout timeout_error gateway_timeout bad_gateway network_error connection_error
-    insufficient_system_resource internalservererror serviceunavailable
+    insufficient_system_resource internalservererror serviceunavailable vector_store_timeout
 """
 _PASSING = frozenset(_PASSING_TEXT.split())
 # Words for what does not pass by itself; they win over a passing status such as 429.

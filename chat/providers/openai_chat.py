@@ -13,14 +13,15 @@ from typing import Any
 
 import msgspec
 
-from chat.providers.base import Endpoint, Prompt, Turn, UpstreamRequest
+from chat.providers import asking
+from chat.providers.base import Endpoint, Prompt, ToolDeclaration, UpstreamRequest
 from chat.providers.chat_chunk import (
     Chunk,
     ChunkDelta,
     Function,
     ToolCall,
+    as_count,
     as_dict,
-    as_int,
     as_list,
     as_text,
     lenient_chunk,
@@ -28,8 +29,8 @@ from chat.providers.chat_chunk import (
 )
 from chat.providers.faults import WORD_CHARS, http_fault, stream_fault
 from chat.providers.profiles import Profile, profile
+from chat.providers.turns import alternating, known_settings
 from chat.streaming.deltas import Delta, PartKind, TextDelta, ToolDelta, Usage, storable
-from chat.streaming.errors import UnknownSetting
 from chat.streaming.outcome import ENDING_REASONS, Ending, Outcome, Reason, Verdict
 from chat.streaming.pipeline import Framing, WireReader
 from chat.streaming.sse import Event, SseReader
@@ -57,6 +58,7 @@ FINISH_REASONS: dict[str, Verdict] = {
 """The provider's word -> what it means. Any other word is `incomplete(unknown)`, never an answer."""
 
 _UNKNOWN = Verdict(Outcome.incomplete, Reason.unknown)
+_NOTICE = Verdict(Outcome.incomplete, Reason.provider_notice)
 
 # Of several reasons in one stream the one furthest from an answer counts (Azure condemns text late).
 _WEIGHT = {
@@ -68,7 +70,6 @@ _WEIGHT = {
 }
 
 _NOTHING: list[Delta] = []
-_MAX_TOKENS = 2**31
 
 
 class OpenAIChatReader:
@@ -90,6 +91,7 @@ class OpenAIChatReader:
         self._finish_word: str | None = None
         self._refusing = False
         self._reasoning_seen = False
+        self._last_text = ""
         self._calls = _ToolCalls()
 
     @property
@@ -139,8 +141,11 @@ class OpenAIChatReader:
             return Verdict(Outcome.incomplete, reason, word)
         if self._refusing:
             return Verdict(Outcome.refused, Reason.model_refusal, word)
-        if finish.outcome is Outcome.complete and self._calls.any:
-            finish = _TOOLS
+        if finish.outcome is Outcome.complete:
+            if self._calls.any:
+                finish = _TOOLS
+            elif self._dialect.notice_in_brackets and is_notice(self._last_text):
+                finish = _NOTICE
         return msgspec.structs.replace(finish, provider_reason=word)
 
     def _read(self, chunk: Chunk) -> list[Delta]:
@@ -174,6 +179,7 @@ class OpenAIChatReader:
         content = delta.content
         if content:
             if isinstance(content, str):
+                self._last_text = content
                 deltas.append(TextDelta(PartKind.answer, 0, content))
             else:
                 _read_content_list(content, deltas)
@@ -248,6 +254,22 @@ class _ToolCalls:
         return len(self._ids) - 1
 
 
+def is_notice(text: str) -> bool:
+    """Say whether a delta is tAI's error form: wholly in one pair of square brackets, with a letter and a space.
+
+    `[2]` is a citation, `[a] or [b]` a sentence.
+    """
+    text = text.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return False
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "[") - (sign == "]")
+        if depth == 0 and place < len(text) - 1:
+            return False
+    return depth == 0 and " " in text and any(sign.isalpha() for sign in text)
+
+
 def _read_content_list(content: list[Any], deltas: list[Delta]) -> None:
     """Read Mistral's list of parts: text is answer, thinking is reasoning, the rest (references) is neither."""
     for item in content:
@@ -266,20 +288,14 @@ def _texts(items: list[Any]) -> list[str]:
 
 
 def _usage(raw: dict[str, Any]) -> Usage | None:
-    read, written = _count(raw.get("prompt_tokens")), _count(raw.get("completion_tokens"))
+    read, written = as_count(raw.get("prompt_tokens")), as_count(raw.get("completion_tokens"))
     if read is None and written is None:
         return None
-    cached = _count((as_dict(raw.get("prompt_tokens_details")) or {}).get("cached_tokens"))
+    cached = as_count((as_dict(raw.get("prompt_tokens_details")) or {}).get("cached_tokens"))
     if cached is None:
-        cached = _count(raw.get("prompt_cache_hit_tokens"))  # DeepSeek
-    reasoning = _count((as_dict(raw.get("completion_tokens_details")) or {}).get("reasoning_tokens"))
+        cached = as_count(raw.get("prompt_cache_hit_tokens"))  # DeepSeek
+    reasoning = as_count((as_dict(raw.get("completion_tokens_details")) or {}).get("reasoning_tokens"))
     return Usage(read, written, reasoning, cached)
-
-
-def _count(value: Any) -> int | None:
-    """Return a number of tokens; None for what no database column could hold."""
-    number = as_int(value)
-    return number if number is not None and 0 <= number < _MAX_TOKENS else None
 
 
 # --- what is asked -----------------------------------------------------------------------------
@@ -304,23 +320,29 @@ class OpenAIChat:
 
     def request(self, prompt: Prompt, *, endpoint: Endpoint, model: str) -> UpstreamRequest:
         """Return the request that asks this prompt of that model."""
-        unknown = prompt.settings.keys() - SETTINGS
-        if unknown:
-            raise UnknownSetting(f"expected settings among {sorted(SETTINGS)}, got {sorted(unknown)}")
+        settings = known_settings(prompt, SETTINGS)
         dialect = profile(endpoint.profile)
-        settings = {name: value for name, value in prompt.settings.items() if value is not None}
         body: dict[str, Any] = {"model": model, "stream": True}
         if dialect.usage_option:
             body["stream_options"] = {"include_usage": True}
         if "max_tokens" in settings:
             body[dialect.limit_field] = settings.pop("max_tokens")
         body |= settings
-        messages = [{"role": turn.role, "content": turn.text} for turn in _joined(prompt.turns)]
+        if prompt.tools:
+            body["tools"] = [_tool(tool) for tool in prompt.tools]
+        messages = [
+            {"role": turn.role, "content": turn.text}
+            for run in alternating(prompt.turns, self.name)
+            for turn in run
+        ]
         if prompt.system:
             messages.insert(0, {"role": dialect.system_role, "content": prompt.system})
         body["messages"] = messages
         return UpstreamRequest(
-            "POST", _url(endpoint.base_url), _headers(endpoint, dialect), msgspec.json.encode(body)
+            "POST",
+            asking.address(endpoint.base_url, "/chat/completions"),
+            asking.headers(endpoint, dialect.key_header),
+            msgspec.json.encode(body),
         )
 
     def http_error(self, status: int, headers: Mapping[str, str], body: bytes) -> Verdict:
@@ -328,30 +350,11 @@ class OpenAIChat:
         return http_fault(status, headers, body)
 
 
-def _joined(turns: list[Turn]) -> list[Turn]:
-    """Join neighbours of one role by a blank line: many servers refuse two user turns in a row."""
-    joined: list[Turn] = []
-    for turn in turns:
-        if joined and joined[-1].role == turn.role:
-            joined[-1] = Turn(turn.role, f"{joined[-1].text}\n\n{turn.text}")
-        else:
-            joined.append(turn)
-    return joined
-
-
-def _url(base_url: str) -> str:
-    base = base_url.rstrip("/")
-    return base if base.endswith("/chat/completions") else f"{base}/chat/completions"
-
-
-def _headers(endpoint: Endpoint, dialect: Profile) -> dict[str, str]:
-    # `identity`: a proxy that compresses also buffers.
-    headers = {
-        "content-type": "application/json",
-        "accept": "text/event-stream",
-        "accept-encoding": "identity",
+def _tool(tool: ToolDeclaration) -> dict[str, Any]:
+    function = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.schema,
+        "strict": True,
     }
-    if endpoint.key is not None:
-        key = endpoint.key.reveal()
-        headers[dialect.key_header] = f"Bearer {key}" if dialect.key_header == "authorization" else key
-    return headers
+    return {"type": "function", "function": function}

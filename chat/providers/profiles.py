@@ -13,7 +13,8 @@ class Profile(msgspec.Struct, frozen=True):
 
     `done_required`: a finish without `[DONE]` proves nothing. `usage_option`: the server takes
     `stream_options`. `system_role`: what the system text is sent as. `limit_field`: what the output limit is
-    called. `key_header`: `authorization` (bearer) or a header of the vendor's own.
+    called. `key_header`: `authorization` (bearer) or a header of the vendor's own. `notice_in_brackets`: it
+    tells its own failure as a last delta in square brackets, and then ends as if all were well.
     """
 
     name: str
@@ -22,14 +23,21 @@ class Profile(msgspec.Struct, frozen=True):
     system_role: str = "system"
     limit_field: str = "max_tokens"
     key_header: str = "authorization"
+    notice_in_brackets: bool = False
 
 
 STRICT = Profile("strict")
 """What an unknown server gets: nothing is taken on trust."""
 
+# DeepSeek, Qwen, vLLM, OpenRouter, GLM and most others need no row: they take the strict default's requests, and
+# what they add (reasoning fields, finish words, errors, comments) is heard from everybody.
 _TABLE = (
     Profile("openai", system_role="developer", limit_field="max_completion_tokens"),
     Profile("azure", system_role="developer", limit_field="max_completion_tokens", key_header="api-key"),
+    # Other vendors' models on Azure: the same door, but not the same words.
+    Profile("azure-foundry", key_header="api-key"),
+    # Says nothing of `stream_options`, sends usage by itself, and never ends without `[DONE]`.
+    Profile("tai", usage_option=False, notice_in_brackets=True),
     # These omit or mis-frame `[DONE]`, so that their finish reason is the evidence.
     Profile("llama.cpp", done_required=False),
     Profile("ollama", done_required=False),

@@ -67,6 +67,12 @@ class Part:
             text = storable(text)
         return self._append(text)
 
+    def restart(self) -> None:
+        """Forget the text: the provider sends all of it again."""
+        self._pieces.clear()
+        self.length = 0
+        self._half = ""
+
     def close(self) -> str:
         """Give up waiting for the second half of a pair."""
         half, self._half = self._half, ""
@@ -141,6 +147,8 @@ class Assembler:
         if delta.value is not None:
             part.value = delta.value
         part.spoken = part.spoken or delta.arguments is not None
+        if delta.replaces:
+            part.restart()
         added = part.grow(delta.arguments) if delta.arguments else ""
         return [Change(part, added, part.length)]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from chat.providers import WIRES
 from chat.providers.base import Model, Secret
 from chat.providers.endpoints import ENDPOINTS, BadEndpointError, available, setting
 
@@ -27,9 +28,12 @@ def test_nothing_configured_is_only_the_local_model() -> None:
 def test_what_was_configured_comes_first() -> None:
     """The first one is the page's default."""
     environ = {"OPENAI_API_KEY": KEY, "OPENAI_COMPATIBLE_URL": "https://models.example/api/"}
-    compatible, openai, local = available(environ, local_url="http://127.0.0.1:5000/v1")
-    assert [endpoint.name for endpoint in (compatible, openai, local)] == [
-        endpoint.name for endpoint in ENDPOINTS
+    compatible, openai, responses, local = available(environ, local_url="http://127.0.0.1:5000/v1")
+    assert [endpoint.name for endpoint in (compatible, openai, responses, local)] == [
+        "compatible",
+        "openai",
+        "openai-responses",
+        "local",
     ]
     assert (compatible.base_url, compatible.key, compatible.profile) == (
         "https://models.example/api",
@@ -41,6 +45,54 @@ def test_what_was_configured_comes_first() -> None:
         Secret(KEY),
         "openai",
     )
+
+
+@pytest.mark.parametrize(
+    ("prefix", "default", "rows"),
+    [
+        (
+            "OPENAI",
+            "https://api.openai.com/v1",
+            {
+                "openai": ("openai_chat", "openai", "/v1"),
+                "openai-responses": ("openai_responses", "openai", "/v1"),
+            },
+        ),
+        ("ANTHROPIC", "https://api.anthropic.com/v1", {"anthropic": ("anthropic", "anthropic", "/v1")}),
+        (
+            "GEMINI",
+            "https://generativelanguage.googleapis.com/v1beta",
+            {
+                "google": ("google", "google", "/v1beta"),
+                "google-interactions": ("google_interactions", "google", "/v1beta"),
+            },
+        ),
+        ("TAI", "https://api.artfical.com/v1", {"tai": ("openai_chat", "tai", "/v1")}),
+    ],
+)
+def test_a_vendor_has_a_row_per_api(prefix: str, default: str, rows: dict[str, tuple[str, str, str]]) -> None:
+    """One key, and one address, opens all of a vendor's APIs; each speaks a wire that there is."""
+    found = available({f"{prefix}_API_KEY": KEY})
+    moved = available({f"{prefix}_API_KEY": KEY, f"{prefix}_BASE_URL": "http://127.0.0.1:9"})
+    assert {each.name: (each.wire, each.profile) for each in found} == {
+        name: (wire, profile) for name, (wire, profile, _) in rows.items()
+    }
+    assert {each.base_url for each in found} == {default}
+    assert {each.key for each in found} == {Secret(KEY)}
+    assert [each.base_url for each in moved] == [
+        f"http://127.0.0.1:9{version}" for _, _, version in rows.values()
+    ]
+    assert {each.wire for each in found} <= WIRES.keys()
+
+
+def test_the_table_is_in_the_order_of_the_page() -> None:
+    """Everything configured: every row, in its order."""
+    environ = {
+        "OPENAI_COMPATIBLE_URL": "http://a/v1",
+        **{f"{name}_API_KEY": KEY for name in ("OPENAI", "ANTHROPIC", "GEMINI", "TAI")},
+    }
+    found = available(environ, local_url="http://127.0.0.1:5000/v1")
+    assert [each.name for each in found] == [each.name for each in ENDPOINTS]
 
 
 def test_everything_about_the_compatible_endpoint_may_be_said() -> None:
@@ -63,7 +115,7 @@ def test_everything_about_the_compatible_endpoint_may_be_said() -> None:
 
 def test_a_base_url_alone_is_enough() -> None:
     """A proxy of one's own may add the key itself."""
-    (endpoint,) = available({"OPENAI_BASE_URL": "http://proxy.example/openai/v1/"})
+    endpoint, _ = available({"OPENAI_BASE_URL": "http://proxy.example/openai/v1/"})
     assert (endpoint.name, endpoint.base_url, endpoint.key) == (
         "openai",
         "http://proxy.example/openai/v1",
@@ -78,7 +130,7 @@ def test_a_secret_may_stand_in_a_file(tmp_path: Path) -> None:
     assert setting({"A_FILE": str(path)}, "A") == KEY
     assert setting({"A_FILE": str(path), "A": " x "}, "A") == "x"
     assert setting({}, "A") == ""
-    (endpoint,) = available({"OPENAI_API_KEY_FILE": str(path)})
+    endpoint, _ = available({"OPENAI_API_KEY_FILE": str(path)})
     assert endpoint.key == Secret(KEY)
 
 
@@ -112,7 +164,7 @@ def test_a_bad_variable_is_one_clear_line(environ: dict[str, str], text: str) ->
 
 def test_no_repr_shows_a_key() -> None:
     """Endpoints end up in logs and tracebacks."""
-    (endpoint,) = available({"OPENAI_API_KEY": KEY})
+    endpoint, _ = available({"OPENAI_API_KEY": KEY})
     assert endpoint.key is not None
     assert endpoint.key.reveal() == KEY
     assert all(

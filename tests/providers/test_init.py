@@ -37,7 +37,7 @@ def test_bare_events() -> None:
 
 def test_an_unknown_wire_is_an_error() -> None:
     """There is no default wire."""
-    assert sorted(WIRES) == ["openai_chat"]
+    assert sorted(WIRES) == ["anthropic", "google", "google_interactions", "openai_chat", "openai_responses"]
     with pytest.raises(KeyError, match="telegraph"):
         read("telegraph", [])
 

@@ -75,6 +75,14 @@ def test_arguments_may_come_as_an_object() -> None:
     ]
 
 
+def test_arguments_may_be_said_again_as_a_whole() -> None:
+    """The last word replaces the pieces, and what is waiting for its other half."""
+    assembler = Assembler()
+    assembler.feed(ToolDelta(0, "a", "f", '{"x":1\ud83d'))
+    (change,) = assembler.feed(ToolDelta(0, "", "", '{"x":2}', replaces=True))
+    assert (change.delta, change.so_far, change.part.text) == ('{"x":2}', '{"x":2}', '{"x":2}')
+
+
 def test_a_call_without_arguments_is_a_change_and_an_empty_text_is_none() -> None:
     """The name alone already says that a call has begun."""
     assert changes(answer(""), ToolDelta(0, "id", "now", "")) == [("tool_arguments", 0, "", "")]
