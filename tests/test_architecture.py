@@ -28,7 +28,6 @@ MIRRORED_ELSEWHERE = {
     "chat/urls.py": "tests/views/ ask for each address",
     "chat/serving.py": "tests/management/test_serve.py and tests/browser/ run the server that it is",
     "chat/local_model_server.py": "tests/test_local_model.py runs it as the child that it is",
-    "chat/views/health.py": "tests/management/test_serve.py asks the running server",
 }
 
 
