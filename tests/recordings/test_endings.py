@@ -9,29 +9,62 @@ import pytest
 
 from chat.providers import read
 from chat.streaming.outcome import Ending
-from tests.recordings.corpus import BORDER, RELAXED, Case, chat_streams, contract_cases, own_cases
+from tests.recordings.corpus import (
+    BORDER,
+    RELAXED,
+    Case,
+    chat_streams,
+    contract_cases,
+    own_cases,
+    streams,
+)
 
-CASES = [*contract_cases("openai_chat", "openai_compat"), *own_cases(), *chat_streams()]
+CASES = [
+    *contract_cases("openai_chat", "openai_compat", "anthropic", "gemini"),
+    *own_cases("openai_chat", "anthropic", "google"),
+    *chat_streams(),
+    *streams("anthropic-messages"),
+    *streams("google-generate"),
+]
 ENDINGS: tuple[Ending, ...] = ("eof", "cut", "stalled")
 
-DONE = re.compile(rb"data: ?\[DONE\]")
+SIGNALS = {
+    "openai_chat": re.compile(rb"data: ?\[DONE\]"),
+    "anthropic": re.compile(rb"(?:event: ?message_stop[\r\n]+)?data: ?\{[^\r\n]*\"type\": ?\"message_stop\""),
+    "google": re.compile(rb'"finishReason"'),
+}
 FINISH = re.compile(rb'"finish_reason": ?"')
+ARRAY_END = re.compile(rb"\](?=\s*\Z)")
+
+
+def is_array(case: Case) -> bool:
+    """Whether the body is Google's other form, which has an end of its own."""
+    return case.wire == "google" and case.body.startswith(b"[")
 
 
 def evidence(case: Case) -> int:
     """Where the event begins that first proves an end; the end of the body if none does."""
-    relaxed = (case.profile or "").replace(".", "") in RELAXED
-    signal = (FINISH if relaxed else DONE).search(case.body)
+    relaxed = case.wire == "openai_chat" and (case.profile or "").replace(".", "") in RELAXED
+    signals = ARRAY_END if is_array(case) else FINISH if relaxed else SIGNALS[case.wire]
+    signal = signals.search(case.body)
     at = signal.start() if signal else len(case.body)
-    return max((border.end() for border in BORDER.finditer(case.body, 0, at)), default=0)
+    return (
+        at
+        if is_array(case)
+        else max((border.end() for border in BORDER.finditer(case.body, 0, at)), default=0)
+    )
 
 
-def early_ends(case: Case) -> list[int]:
-    """Every event border before the evidence, and fifty places inside events."""
-    stop = evidence(case)
+def early_ends(case: Case, stop: int) -> list[int]:
+    """Every event border before that place, and fifty places inside events."""
     borders = {border.end() for border in BORDER.finditer(case.body, 0, stop)} | {0, stop}
     chance = random.Random(len(case.body))
     return sorted(borders | {chance.randrange(stop + 1) for _ in range(50)})
+
+
+def confirmable(case: Case, end: int, ending: Ending) -> bool:
+    """Whether the body, ended there and so, might become an answer."""
+    return read(case.wire, [case.body[:end]], profile=case.profile, ending=ending).confirmable
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -39,17 +72,31 @@ def test_nothing_is_confirmable_before_the_terminal_signal(case: Case) -> None:
     """Half an answer shown as the answer is the one fault that this product must not have."""
     wrong = [
         (end, ending)
-        for end in early_ends(case)
+        for end in early_ends(case, evidence(case))
         for ending in ENDINGS
-        if read("openai_chat", [case.body[:end]], profile=case.profile, ending=ending).confirmable
+        if confirmable(case, end, ending)
     ]
     assert wrong == []
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.expected["confirmable"]], ids=str)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.wire == "google" and not is_array(case)], ids=str
+)
+def test_an_event_stream_of_google_needs_an_orderly_end(case: Case) -> None:
+    """No chunk is its last by itself: after a broken connection, or a silence, nobody knows what was still to come."""
+    ends = early_ends(case, len(case.body))
+    wrong = [(end, ending) for end in ends for ending in ENDINGS[1:] if confirmable(case, end, ending)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case.expected["confirmable"] and (case.wire != "google" or is_array(case))],
+    ids=str,
+)
 def test_the_terminal_signal_survives_a_broken_end(case: Case) -> None:
     """Once the evidence is there, it does not matter how the connection ends."""
     outcomes = {
-        read("openai_chat", [case.body], profile=case.profile, ending=ending).outcome for ending in ENDINGS
+        read(case.wire, [case.body], profile=case.profile, ending=ending).outcome for ending in ENDINGS
     }
     assert outcomes == {"complete"}

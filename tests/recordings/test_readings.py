@@ -20,15 +20,22 @@ from tests.recordings.corpus import (
     contract_cases,
     hashed,
     own_cases,
+    streams,
     streams_are_here,
 )
 
 SSE = contract_cases("sse")
-CHAT = [*contract_cases("openai_chat", "openai_compat"), *own_cases()]
-STREAMED = chat_streams()
+HAND_MADE = [
+    *contract_cases("openai_chat", "openai_compat", "anthropic", "gemini"),
+    *own_cases("openai_chat", "anthropic", "google"),
+]
+CHAT_STREAMS = chat_streams()
+OTHER_STREAMS = [*streams("anthropic-messages"), *streams("google-generate")]
+STREAMED = [*CHAT_STREAMS, *OTHER_STREAMS]
 
 SMALL_BYTES = 8 * 1024
 SEEDED_CUTS = 2000
+STRIDE_BYTES = 300
 
 
 def cuts(body: bytes) -> Iterable[int]:
@@ -52,23 +59,30 @@ def random_pieces(body: bytes, seed: int) -> Iterator[bytes]:
         start += size
 
 
-def chat(case: Case, chunks: Iterable[bytes]) -> Reading:
+def strides(body: bytes) -> Iterator[list[bytes]]:
+    """Ways of cutting that together cut at every position of the body, each into pieces of one size but the first."""
+    size = min(STRIDE_BYTES, len(body))
+    for first in range(1, size + 1):
+        yield [body[:first], *(body[start : start + size] for start in range(first, len(body), size))]
+
+
+def reading(case: Case, chunks: Iterable[bytes]) -> Reading:
     """Read a case's chunks."""
     assert case.ending in ("eof", "cut")
-    return read("openai_chat", chunks, profile=case.profile, ending="cut" if case.ending == "cut" else "eof")
+    return read(case.wire, chunks, profile=case.profile, ending="cut" if case.ending == "cut" else "eof")
 
 
-def shown(reading: Reading) -> dict[str, Any]:
+def shown(found: Reading) -> dict[str, Any]:
     """A reading as the JSON files beside the bodies describe it."""
-    values: dict[str, Any] = msgspec.to_builtins({key: getattr(reading, key) for key in READING_KEYS})
+    values: dict[str, Any] = msgspec.to_builtins({key: getattr(found, key) for key in READING_KEYS})
     return values
 
 
-def shown_hashed(reading: Reading) -> dict[str, Any]:
+def shown_hashed(found: Reading) -> dict[str, Any]:
     """A reading as the manifest of the recorded streams describes it (it knows no response ids)."""
-    values = shown(reading)
+    values = shown(found)
     del values["response_id"]
-    values["reasoning"] = "".join(reading.reasoning_parts)
+    values["reasoning"] = "".join(found.reasoning_parts)
     for kind in ("answer", "reasoning", "refusal"):
         values[kind] = hashed(values[kind])
     values["tool_calls"] = [
@@ -80,26 +94,26 @@ def shown_hashed(reading: Reading) -> dict[str, Any]:
 
 def differing_cuts(case: Case, whole: Reading) -> list[int]:
     """The positions where cutting the body in two changes the reading."""
-    return [cut for cut in cuts(case.body) if chat(case, (case.body[:cut], case.body[cut:])) != whole]
+    return [cut for cut in cuts(case.body) if reading(case, (case.body[:cut], case.body[cut:])) != whole]
 
 
-def differing_pieces(case: Case, whole: Reading) -> list[str]:
-    """The other ways of cutting that change the reading: byte by byte, and ten random ones."""
+def differing_pieces(case: Case, whole: Reading, seeds: int = 10) -> list[str]:
+    """The other ways of cutting that change the reading: byte by byte, and some random ones."""
     ways: dict[str, Iterable[bytes]] = {"bytes": (case.body[i : i + 1] for i in range(len(case.body)))}
-    ways |= {f"seed {seed}": random_pieces(case.body, seed) for seed in range(10)}
-    return [name for name, chunks in ways.items() if chat(case, chunks) != whole]
+    ways |= {f"seed {seed}": random_pieces(case.body, seed) for seed in range(seeds)}
+    return [name for name, chunks in ways.items() if reading(case, chunks) != whole]
 
 
-@pytest.mark.parametrize("case", CHAT, ids=str)
+@pytest.mark.parametrize("case", HAND_MADE, ids=str)
 def test_the_hand_made_answer_is_read(case: Case) -> None:
     """The contract, and our own bodies, say what must be concluded, to the last key."""
-    assert shown(chat(case, [case.body])) == case.expected
+    assert shown(reading(case, [case.body])) == case.expected
 
 
-@pytest.mark.parametrize("case", CHAT, ids=str)
+@pytest.mark.parametrize("case", HAND_MADE, ids=str)
 def test_no_way_of_cutting_changes_a_hand_made_body(case: Case) -> None:
     """A reading that depends on the network's cuts is a fault that nobody can reproduce."""
-    whole = chat(case, [case.body])
+    whole = reading(case, [case.body])
     assert (differing_pieces(case, whole), differing_cuts(case, whole)) == ([], [])
 
 
@@ -117,22 +131,31 @@ def test_the_recorded_streams_are_here() -> None:
     """Without them the tests below are empty, and look green."""
     if not streams_are_here():
         pytest.skip(
-            f"no recorded streams at {STREAMS}: NOT PROVEN that real providers' chat streams give their expected "
+            f"no recorded streams at {STREAMS}: NOT PROVEN that real providers' streams give their expected "
             "readings, at any cut, and that none of them is confirmable before its terminal signal"
         )
-    assert len(STREAMED) > 100
+    assert (len(CHAT_STREAMS) > 100, len(OTHER_STREAMS) >= 100) == (True, True)
 
 
 @pytest.mark.skipif(not STREAMED, reason="the recorded streams are not here")
 @pytest.mark.parametrize("case", STREAMED, ids=str)
 def test_a_recorded_stream_gives_its_expected_reading(case: Case) -> None:
     """What the manifest counted, with code that is not ours, is what we read."""
-    assert shown_hashed(chat(case, [case.body])) == case.expected
+    assert shown_hashed(reading(case, [case.body])) == case.expected
 
 
 @pytest.mark.skipif(not STREAMED, reason="the recorded streams are not here")
-@pytest.mark.parametrize("case", STREAMED, ids=str)
-def test_no_way_of_cutting_changes_a_recorded_stream(case: Case) -> None:
+@pytest.mark.parametrize("case", CHAT_STREAMS, ids=str)
+def test_no_way_of_cutting_changes_a_recorded_chat_stream(case: Case) -> None:
     """Real bodies hold what nobody thinks of writing by hand."""
-    whole = chat(case, [case.body])
+    whole = reading(case, [case.body])
     assert (differing_pieces(case, whole), differing_cuts(case, whole)) == ([], [])
+
+
+@pytest.mark.skipif(not STREAMED, reason="the recorded streams are not here")
+@pytest.mark.parametrize("case", OTHER_STREAMS, ids=str)
+def test_no_way_of_cutting_changes_a_recorded_stream(case: Case) -> None:
+    """Every position of every body, many of them per reading: two pieces each would take minutes, and show no more."""
+    whole = reading(case, [case.body])
+    differing = [len(pieces[0]) for pieces in strides(case.body) if reading(case, pieces) != whole]
+    assert (differing_pieces(case, whole, seeds=3), differing) == ([], [])
