@@ -12,7 +12,7 @@ ROWS = [row for rows in reference.VARIABLES.values() for row in rows]
 # Where a variable is read, and how.
 READERS = {
     "gymnasia/settings.py": r'env\.\w+\(\s*"([A-Z0-9_]+)"',
-    "chat/providers/endpoints.py": r'(?:setting\(environ, |key_env=)"([A-Z0-9_]+)"',
+    "chat/providers/endpoints.py": r'(?:setting\(environ, |_named\(environ, \w+, |key_env=)"([A-Z0-9_]+)"',
     "chat/management/commands/serve.py": r'environ\.get\("([A-Z0-9_]+)"',
     "chat/local_model.py": r'environ\.get\("([A-Z0-9_]+)"',
     "gymnasia/env.py": r'environ\.get\("([A-Z0-9_]+)"',
