@@ -286,6 +286,9 @@ def test_nothing_names_a_registry_or_a_place_on_a_machine() -> None:
 
 # --- templates ------------------------------------------------------------------------------------------------------
 TEMPLATES = sorted((CHAT / "templates").rglob("*.html"))
+HELP_TEXT = (
+    "{{ field.help_text|safe }}"  # Django's own, with a list of its own making; no person's text is in it
+)
 
 
 def test_templates_stand_in_the_folder_of_their_application() -> None:
@@ -317,7 +320,7 @@ def test_no_template_holds(what: str, pattern: str) -> None:
     found = [
         name_of(path)
         for path in TEMPLATES
-        if re.search(pattern, path.read_text(encoding="utf-8"), re.IGNORECASE)
+        if re.search(pattern, path.read_text(encoding="utf-8").replace(HELP_TEXT, ""), re.IGNORECASE)
     ]
     assert found == [], what
 
