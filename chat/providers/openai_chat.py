@@ -301,7 +301,7 @@ def _usage(raw: dict[str, Any]) -> Usage | None:
 # --- what is asked -----------------------------------------------------------------------------
 
 _SETTINGS_TEXT = """
-    max_tokens temperature top_p reasoning_effort stop seed presence_penalty frequency_penalty tools tool_choice
+    max_tokens temperature top_p reasoning_effort stop seed presence_penalty frequency_penalty tool_choice
     parallel_tool_calls response_format
 """
 SETTINGS = frozenset(_SETTINGS_TEXT.split())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.providers.base import Endpoint, Prompt, Secret, Turn
+from chat.providers.base import Endpoint, Prompt, Secret, ToolDeclaration, Turn
 from chat.providers.openai_chat import SETTINGS, OpenAIChat
 from chat.streaming.deltas import Usage
 from chat.streaming.errors import UnknownSetting
@@ -325,8 +325,9 @@ def test_no_system_text_is_no_message_and_a_foreign_setting_is_a_bug() -> None:
     assert asked(Prompt("", [Turn("user", "é 😀")]))["messages"] == [{"role": "user", "content": "é 😀"}]
     with pytest.raises(UnknownSetting, match="got \\['top_k'\\]"):
         asked(Prompt("", [], {"top_k": 5, "top_p": 1}))
-    tools = [{"type": "function", "function": {"name": "f", "parameters": {}, "strict": True}}]
-    assert asked(Prompt("", [], {"tools": tools, "tool_choice": "auto"}))["tools"] == tools
+    function = {"name": "f", "description": "does", "parameters": {"type": "object"}, "strict": True}
+    body = asked(Prompt("", [], {"tool_choice": "auto"}, [ToolDeclaration("f", "does", {"type": "object"})]))
+    assert (body["tools"], body["tool_choice"]) == ([{"type": "function", "function": function}], "auto")
     assert {"max_tokens", "reasoning_effort", "response_format"} <= SETTINGS
 
 

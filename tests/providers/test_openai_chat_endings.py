@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chat.providers.openai_chat import FINISH_REASONS
+from chat.streaming.deltas import Usage
 from chat.streaming.outcome import Ending
 from tests.providers.chat_bodies import DONE, HI, STOP, chat, delta, event, judged
 
@@ -147,3 +148,50 @@ def test_malformed_json_is_a_failure_and_keeps_what_came() -> None:
         "Hi",
         "expected a JSON object in each event, got 26 characters of other text",
     )
+
+
+# --- tAI --------------------------------------------------------------------------------------------------------------
+
+NOTICE = ("incomplete", "provider_notice", "stop", None)
+WHOLE = ("complete", None, "stop", None)
+USAGE = event({"choices": [], "usage": {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}})
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ([delta(content="[the generation failed]"), STOP, USAGE, DONE], NOTICE),
+        ([HI, delta(content="\n\n[a falha foi nossa]\n"), delta(content=""), STOP, DONE], NOTICE),
+        ([HI, delta(content="[error [code 5] here]"), STOP, DONE], NOTICE),
+        ([HI, delta(content="[süre doldu]"), delta(), STOP, USAGE, DONE], NOTICE),
+        # Citations, links, several brackets, a notice that is not the last word: all of them are answers.
+        ([HI, delta(content="[2]"), STOP, DONE], WHOLE),
+        ([HI, delta(content="[2 3]"), STOP, DONE], WHOLE),
+        ([HI, delta(content="[note]"), STOP, DONE], WHOLE),
+        ([HI, delta(content="[a b] or [c d]"), STOP, DONE], WHOLE),
+        ([HI, delta(content="[a link](http://a)"), STOP, DONE], WHOLE),
+        ([HI, delta(content="[a b]]"), STOP, DONE], WHOLE),
+        ([HI, delta(content="[[a b]"), STOP, DONE], WHOLE),
+        ([delta(content="[it is so]"), delta(content=" indeed"), STOP, DONE], WHOLE),
+        ([HI, delta(reasoning="[hm hm]"), STOP, DONE], WHOLE),
+        ([HI, delta(content="a"), delta(content="[one "), delta(content="two]"), STOP, DONE], WHOLE),
+        # Only the end that looks well is suspect; the other ends say themselves what they are.
+        ([delta(content="[it failed]"), delta("length"), DONE], ("incomplete", "max_tokens", "length", None)),
+        ([delta(content="[it failed]"), STOP], ("incomplete", "stream_truncated", "stop", None)),
+        ([delta(content="[it failed]"), DONE], ("incomplete", "stream_truncated", None, None)),
+    ],
+)
+def test_tai_tells_its_failure_in_brackets(parts: list[bytes], verdict: object) -> None:
+    """A last delta wholly in brackets, with a letter and a space, then `stop` and `[DONE]`: no answer, there alone."""
+    assert judged(chat(*parts, profile="tai")) == verdict
+    if verdict == NOTICE:
+        assert judged(chat(*parts)) == WHOLE
+        assert chat(*parts, profile="tai").answer == chat(*parts).answer
+
+
+def test_tai_usage_comes_after_the_end_and_before_done() -> None:
+    """In a chunk without choices; only `[DONE]` is the end."""
+    reading = chat(HI, STOP, USAGE, DONE, profile="tai")
+    assert (reading.usage, judged(reading)) == (Usage(2, 3), WHOLE)
+    cut = chat(HI, STOP, USAGE, profile="tai", ending="cut")
+    assert judged(cut) == ("incomplete", "connection_lost", "stop", None)

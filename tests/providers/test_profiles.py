@@ -16,6 +16,10 @@ from tests.recordings.corpus import RELAXED
         ("LlamaCpp", "llama.cpp"),
         ("Hugging Face", "huggingface"),
         ("azure", "azure"),
+        ("azure-foundry", "azure-foundry"),
+        ("tAI", "tai"),
+        # These differ in nothing that a request or a reading needs to know.
+        *((name, "strict") for name in ("deepseek", "qwen", "vllm", "openrouter", "glm", "zai", "alibaba")),
         ("acme", "strict"),
         ("", "strict"),
         (None, "strict"),
