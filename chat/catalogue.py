@@ -5,6 +5,7 @@ was queued before a restart finds the local model at its new port.
 """
 
 import os
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -60,3 +61,9 @@ def find(value: str) -> tuple[Endpoint, Model] | None:
     if model_id == COMPATIBLE.models[0].id and name in _learnt:
         return endpoint, endpoint.models[0]
     return next(((endpoint, model) for model in endpoint.models if model.id == model_id), None)
+
+
+def defaults(name: str) -> dict[str, Any]:
+    """The settings that an endpoint is asked with unless somebody says otherwise; kept with each generation."""
+    endpoint = endpoints().get(name)
+    return dict(endpoint.defaults) if endpoint else {}

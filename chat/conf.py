@@ -53,6 +53,20 @@ KNOBS: tuple[Knob, ...] = (
         "New generations made without a person after a lost connection.",
     ),
     Knob(
+        "resume_attempts",
+        5,
+        "requests",
+        0,
+        "Tries to go on by a provider's cursor before a reply is given up.",
+    ),
+    Knob(
+        "resume_window_s",
+        600.0,
+        "seconds",
+        0,
+        "Age up to which a lost reply that goes on at its provider is taken over.",
+    ),
+    Knob(
         "retry_backoff_s",
         1.0,
         "seconds",

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from chat import flows, journal
+from chat import catalogue, flows, journal
 from chat.journal import Fired
 from chat.launching import tell
 from chat.models import Conversation, Generation, Message, MessageKind
@@ -138,6 +138,7 @@ def queue(
                 user_id=user.pk if user else None,
                 session_key=session_key,
                 parent=message,
+                settings=catalogue.defaults(endpoint or conversation.endpoint),
                 flow=flow.name,
                 prompt_version=flow.prompt_version,
                 endpoint=endpoint or conversation.endpoint,
@@ -178,7 +179,7 @@ def cancel(generation: Generation, *, by: AbstractBaseUser | None, reason: Reaso
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep found: generations that it ended, and queued ones that nobody runs."""
+    """What a sweep found: generations that it ended, and ones that nobody runs and somebody could."""
 
     ended: list[Generation]
     orphans: list[Generation]
@@ -188,16 +189,23 @@ def sweep() -> Swept:
     """End what is overdue or lost its runner, whoever's browser is open; the fence moves, so a woken runner loses."""
     now = timezone.now()
     overdue = now - dt.timedelta(seconds=settings.GYMNASIA.deadline_s)
+    too_old_to_resume = now - dt.timedelta(seconds=settings.GYMNASIA.resume_window_s)
     late = Generation.objects.unfinished().filter(created__lt=overdue)
-    lost = Generation.objects.unfinished().leaseless(now).exclude(state=str(State.queued))
     ended = [row for row in late if _end_from_outside(row, Trigger.deadline, Reason.deadline, now)]
-    ended += [
-        row
-        for row in lost.filter(created__gte=overdue)
-        if _end_from_outside(row, Trigger.ended_short, Reason.worker_lost, now)
-    ]
-    orphans = Generation.objects.filter(state=str(State.queued), created__gte=overdue).leaseless(now)
-    return Swept(ended, list(orphans.exclude(conversation=None)))
+    orphans = []
+    for row in Generation.objects.unfinished().filter(created__gte=overdue).leaseless(now):
+        opened = row.state != State.queued
+        if opened and not row.provider_response_id:
+            trigger, reason = Trigger.ended_short, Reason.worker_lost
+        elif opened and (row.created < too_old_to_resume or row.state == State.assembled):
+            trigger, reason = Trigger.deadline, Reason.deadline
+        else:
+            if row.conversation_id is not None:
+                orphans.append(row)
+            continue
+        if _end_from_outside(row, trigger, reason, now):
+            ended.append(row)
+    return Swept(ended, orphans)
 
 
 def _end_from_outside(row: Generation, trigger: Trigger, reason: Reason, now: dt.datetime) -> bool:

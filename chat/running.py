@@ -7,7 +7,7 @@ frames. What an outcome fires is a table of the pure core (`OUTCOME_TRIGGER`).
 import copy
 import datetime as dt
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -27,22 +27,24 @@ from chat.streaming.reading import Reading
 from chat.validation import run_checks
 
 
-# --- Running --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a runner needs: the row as it was claimed, with its fence, and the prompt. Holds no draft."""
+    """What a runner needs: the row as it was claimed, with its fence, and the prompt. `saved` is the last checkpoint of
+    a generation that is taken over from a lost runner."""
 
     generation: Generation
     conversation_id: UUID
     prompt: Prompt
     flow: flows.Flow
+    saved: Snapshot | None = None
 
 
 def claim(generation_id: UUID, *, owner: str) -> Job | None:
-    """Take the lease of a queued generation that nobody runs; None where someone else did, or it has moved on."""
+    """Take the lease of a generation that nobody runs, and that is queued or goes on at its provider; None where someone
+    else did, or it has moved on."""
     now = timezone.now()
     with transaction.atomic():
-        free = Generation.objects.filter(pk=generation_id, state=str(State.queued)).leaseless(now)
+        free = Generation.objects.runnable().filter(pk=generation_id).leaseless(now)
         taken = free.update(owner=owner, fence=F("fence") + 1, lease_until=lease_end(now))
         if not taken:
             return None
@@ -51,7 +53,8 @@ def claim(generation_id: UUID, *, owner: str) -> Job | None:
         return None
     flow = flows.current(settings.SYSTEM_PROMPT)
     prompt = Prompt(system=flow.system_prompt, turns=history(row.parent), settings=row.settings)
-    return Job(row, row.conversation.pk, prompt, flow)
+    saved = drafts.snapshot(row) if row.state != State.queued else None
+    return Job(row, row.conversation.pk, prompt, flow, saved)
 
 
 def history(last: Message) -> list[Turn]:
@@ -60,7 +63,8 @@ def history(last: Message) -> list[Turn]:
     turns: list[Turn] = []
     at: Message | None = last
     while at is not None:
-        turns.append(Turn(role="user" if at.kind == MessageKind.USER else "assistant", text=at.text))
+        role: Literal["user", "assistant"] = "user" if at.kind == MessageKind.USER else "assistant"
+        turns.append(Turn(role, at.text, at.carry, at.wire))
         at = rows.get(at.parent_id) if at.parent_id else None
     return turns[::-1]
 
@@ -207,6 +211,8 @@ def _confirm(row: Generation, reading: Reading, facts: dict[str, Any], at: dt.da
         kind=MessageKind.ANSWER,
         text=reading.answer,
         reasoning=reading.reasoning,
+        wire=row.wire,
+        carry=reading.carry,
         generation=row,
     )
     Conversation.objects.filter(pk=message.conversation_id).update(head=message, updated=at)
@@ -243,12 +249,26 @@ def _follow(row: Generation) -> Generation | None:
     )
 
 
-def release(job: Job) -> None:
-    """Give a queued generation back, unharmed: another process, or the next one, runs it."""
+def release(job: Job, text: Snapshot) -> None:
+    """Give a generation back that is queued, or goes on at its provider: another process, or the next one, runs it."""
     row = job.generation
-    Generation.objects.filter(pk=row.pk, state=str(State.queued), fence=row.fence).update(
-        lease_until=None, owner="", fence=F("fence") + 1
-    )
+    with transaction.atomic():
+        if row.state != State.queued:
+            drafts.save([drafts.Save(row.pk, row.fence, text)])
+        Generation.objects.runnable().filter(pk=row.pk, fence=row.fence).update(
+            lease_until=None, owner="", fence=F("fence") + 1
+        )
+
+
+def note_response(job: Job, response_id: str) -> None:
+    """Keep the provider's id while it is written: with it, another runner can go on, and a stop can reach it."""
+    held = Generation.objects.unfinished().filter(pk=job.generation.pk, fence=job.generation.fence)
+    held.update(provider_response_id=response_id[:200])
+
+
+def note_provider_cancel(row: Generation, answer: str) -> None:
+    """Keep what the provider answered to a stop, apart from the stop itself."""
+    Generation.objects.filter(pk=row.pk).update(provider_cancel=answer[:200])
 
 
 def renew(owner: str) -> set[UUID]:

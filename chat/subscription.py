@@ -15,7 +15,7 @@ import msgspec
 from chat import drafts
 from chat.drafts import DraftStore
 from chat.engine.hub import Hub
-from chat.engine.runner import final_frame, turn_notice
+from chat.engine.notices import final_frame, turn_notice
 from chat.models import Generation
 from chat.streaming.frames import Final, Frame, Paint, Snapshot, Turn, encode
 
@@ -152,7 +152,7 @@ class Subscription:
             await self._finish(sent, final_frame(row, seq=sent.seq + 1))
 
     async def _catch_up(self, sent: Sent, saved: Snapshot | None = None) -> None:
-        """Send what the store has beyond what was sent; a cursor beyond the store is answered with the whole draft."""
+        """Send what the store has beyond what was sent; a cursor that it does not cover is answered with the whole draft."""
         if self.lagging:
             return
         entry = self._store.get(sent.generation_id)
@@ -162,9 +162,9 @@ class Subscription:
                 await self._numbered(sent, saved)
             return
         draft = entry.draft
-        if sent.seq > draft.seq:
+        if not draft.covers(sent.seq):
             whole = draft.snapshot()
-            if not self._fits(whole):  # begin anew, and send it in pieces
+            if draft.covers(0) and not self._fits(whole):  # begin anew, and send it in pieces
                 whole = Snapshot(draft.handle, 0, "", "", "")
             if not await self._numbered(sent, whole):
                 return

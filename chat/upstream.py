@@ -4,9 +4,12 @@ Takes an `UpstreamRequest`, gives the status, the headers and the body's bytes a
 wire: what the bytes mean, and whether a polite end is a whole one, is decided elsewhere.
 """
 
+import datetime as dt
+import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 
 import aiohttp
 import httpx
@@ -54,6 +57,11 @@ class Response:
     def is_event_stream(self) -> bool:
         kind = self.headers.get("content-type", "").split(";", 1)[0].strip().lower()
         return self.status // 100 == 2 and kind == EVENT_STREAM
+
+    @property
+    def retry_after_s(self) -> float | None:
+        """Seconds that the provider asks us to wait, if it does."""
+        return retry_after_s(self.headers.get("retry-after", ""))
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body in pieces of any size. Raises `Lost` or `Silent`; an orderly end proves nothing."""
@@ -119,3 +127,23 @@ def fault(error: Exception) -> str:
     """A fault's name and its first line. Addresses are the installation's own; headers and bodies are never in it."""
     first = str(error).strip().split("\n", 1)[0][:200]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def retry_after_s(value: str) -> float | None:
+    """Seconds out of a `Retry-After` header: a number or an HTTP date (RFC 9110, 10.2.3); None if it says nothing."""
+    value = value.strip()
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        pass
+    else:
+        return max(0.0, seconds) if math.isfinite(seconds) else None
+    try:
+        at = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    if at.tzinfo is None:  # "-0000": a time in UTC that says nothing about its place
+        at = at.replace(tzinfo=dt.UTC)
+    return max(0.0, (at - dt.datetime.now(dt.UTC)).total_seconds())

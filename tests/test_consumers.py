@@ -133,6 +133,7 @@ class Socket:
         b"https://evil.example",
         b"http://localhost.evil.example",
         b"http://evil.example:8000",
+        b"http://localhost:9000",  # another program on this machine
     ],
 )
 async def test_another_site_cannot_open_a_socket_with_a_persons_cookie(
@@ -388,3 +389,9 @@ async def test_a_page_whose_joining_fails_is_not_kept(
 
 def test_nothing_is_rendered_of_a_reply_that_is_gone(db: None) -> None:
     assert consumers._render(uuid.uuid4()) == ""
+
+
+async def test_a_path_without_a_socket_is_refused_quietly(engine: EmbeddedEngine, cookie: bytes) -> None:
+    """Any script could ask for one: no traceback for it in the log."""
+    socket = Socket("", cookie=cookie, path="/ws/nothing/{}")
+    assert await socket.refused() in (1000, 1006, 403)

@@ -95,12 +95,12 @@ def test_nothing_is_claimed_where_there_is_nothing(db: None) -> None:
 
 def test_a_prompt_holds_messages_only(ana: AbstractBaseUser) -> None:
     """What was cut, refused or stopped is in no prompt: the two messages of the person follow each other."""
-    first = ended(sent(ana, "One?"), reading("First."))
+    first = ended(sent(ana, "One?"), reading("First.", carry=[{"signature": "s"}]))
     second = ended(sent(ana, "Two?", conversation=first.conversation), cut())
     third = sent(ana, "Three?", conversation=second.conversation)
     assert claimed(third).prompt.turns == [
         Turn("user", "One?"),
-        Turn("assistant", "First."),
+        Turn("assistant", "First.", [{"signature": "s"}], "openai_chat"),
         Turn("user", "Two?"),
         Turn("user", "Three?"),
     ]
@@ -127,7 +127,7 @@ def test_a_queued_one_is_given_back_unharmed(ana: AbstractBaseUser) -> None:
     """The next process runs it; whatever the first still writes counts no more. An opened one stays where it is."""
     row = sent(ana)
     job = claimed(row)
-    running.release(job)
+    running.release(job, draft(row))
     assert (fresh(row).state, fresh(row).owner, fresh(row).lease_until, moves(row)) == (
         "queued",
         "",
@@ -136,7 +136,7 @@ def test_a_queued_one_is_given_back_unharmed(ana: AbstractBaseUser) -> None:
     )
     assert running.opened(job, wire="openai_chat", requests=1) is Fired.LOST
     again = opened(row, "runner-2")
-    running.release(again)
+    running.release(again, draft(row))
     assert (fresh(row).state, fresh(row).owner) == ("buffered", "runner-2")
 
 

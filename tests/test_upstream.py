@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
+import time_machine
 
 from chat.providers.base import UpstreamRequest
-from chat.upstream import Lost, NotReached, Silent, Upstream, UpstreamFault
+from chat.upstream import Lost, NotReached, Silent, Upstream, UpstreamFault, retry_after_s
 from tests.fakes.provider import ScriptedProvider
 from tests.fakes.script import Cut, End, Paced, Reset, Script, Stall, T, Wait, page, play, whole_answer
 
@@ -284,3 +285,26 @@ async def test_proxies_of_the_environment_are_not_used(
     _, fault = await body_of(fresh, provider)
     await fresh.aclose()
     assert fault is None
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("", None),
+        ("  ", None),
+        ("3", 3.0),
+        (" 0.5 ", 0.5),
+        ("-1", 0.0),
+        ("Mon, 30 Nov 2026 12:00:05 GMT", 5.0),
+        ("Mon, 30 Nov 2026 11:59:00 GMT", 0.0),
+        ("Mon, 30 Nov 2026 12:00:05 -0000", 5.0),
+        ("soon", None),
+        ("Mon, 99 Nov 2026", None),
+        ("nan", None),
+        ("inf", None),
+    ],
+)
+@time_machine.travel("2026-11-30T12:00:00Z", tick=False)
+def test_retry_after_is_seconds_or_a_date(value: str, seconds: float | None) -> None:
+    """RFC 9110, 10.2.3; what is neither says nothing, and nobody waits for ever."""
+    assert retry_after_s(value) == seconds

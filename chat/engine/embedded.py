@@ -25,17 +25,21 @@ from chat.conf import Conf
 from chat.drafts import DraftStore
 from chat.engine.discovery import discover_forever
 from chat.engine.hub import Hub
+from chat.engine.notices import turn_notice
 from chat.engine.reaper import sweep_forever
-from chat.engine.runner import Parts, Run, Runner, turn_notice
+from chat.engine.run import Run
+from chat.engine.runner import Parts, Runner
 from chat.models import Generation
 from chat.providers.base import Endpoint
 from chat.running import Ended
+from chat.states.generation import State
 from chat.streaming.outcome import Reason
 from chat.upstream import Upstream
 
 log = logging.getLogger(__name__)
 
 DRAIN_S = 8.0
+RESTART_S = 1.0
 
 
 class EmbeddedEngine:
@@ -69,12 +73,12 @@ class EmbeddedEngine:
         )
         await self.db(_connect)
         launching.register_engine(self)
-        self._spawn(self._tick_forever())
-        self._spawn(self._save_forever())
-        self._spawn(self._look_forever())
-        self._spawn(discover_forever(self.upstream))
-        self._spawn(
-            sweep_forever(
+        self._keep(self._tick_forever)
+        self._keep(self._save_forever)
+        self._keep(self._look_forever)
+        self._keep(lambda: discover_forever(self.upstream))
+        self._keep(
+            lambda: sweep_forever(
                 self.db, interval_s=self.conf.sweep_interval_s, ended=self._ended, orphan=self.launch
             )
         )
@@ -111,6 +115,20 @@ class EmbeddedEngine:
         return await self._loop.run_in_executor(
             self._pages_thread, functools.partial(_on_thread, verb, *args)
         )
+
+    def _keep(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run a loop of the process for as long as the process lives: a fault of ours is told, and it goes on."""
+
+        async def forever() -> None:
+            while True:
+                try:
+                    await work()
+                    return
+                except Exception:
+                    log.exception("a loop of the engine failed and begins again")
+                    await asyncio.sleep(RESTART_S)
+
+        self._spawn(forever())
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._loop.create_task(work, context=contextvars.Context())
@@ -160,8 +178,12 @@ class EmbeddedEngine:
         run = self._runs.get(row.pk)
         if run is not None:
             self._interrupt(run, Reason(row.reason))
-        if (run is None or run.job is None) and row.conversation_id is not None:
+        if run is not None and run.job is not None:
+            return  # it tells its end itself
+        if row.conversation_id is not None:
             await self._runner.tell_end(row.conversation_id, ended)
+        if row.state in (State.cancelled, State.expired):
+            await self._runner.cancel_at_provider(row)
 
     # --- the clock of the process -----------------------------------------------------------------------------------
     async def _tick_forever(self) -> None:

@@ -7,11 +7,10 @@ the hub carries. Every database step is one crossing to the engine's own thread.
 import asyncio
 import datetime as dt
 import logging
-import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import stamina
@@ -19,28 +18,24 @@ from django.db import DatabaseError, InterfaceError
 
 from chat import running
 from chat.conf import Conf
-from chat.drafts import DraftStore, Save
+from chat.drafts import DraftStore
 from chat.engine.hub import Hub
+from chat.engine.notices import final_frame, turn_notice
+from chat.engine.run import Diverged, Run
 from chat.journal import Fired
 from chat.models import Generation
 from chat.providers import WIRES
-from chat.providers.base import Endpoint, Wire
-from chat.providers.profiles import profile
+from chat.providers.base import Endpoint, ResumableWire, Wire
 from chat.running import Ended, Job
-from chat.streaming.draft import Draft
-from chat.streaming.frames import Final, Turn
-from chat.streaming.gates import GATES
+from chat.states.generation import State
 from chat.streaming.outcome import Ending, Outcome, Reason, Verdict
-from chat.streaming.pipeline import Append, Pipeline, WireReader
-from chat.streaming.reading import Reading
-from chat.streaming.throttle import Throttle
-from chat.upstream import Lost, NotReached, Response, Silent, Upstream
+from chat.streaming.reading import Reading, of_verdict
+from chat.upstream import Lost, NotReached, Response, Silent, Upstream, UpstreamFault
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 END_ATTEMPTS = 6  # how often the end is written to a database that answers with an error, in rising steps
-
+CANCEL_ATTEMPTS = 3  # how often a provider is asked to cancel what runs there without a connection
 ENDED_BY_OTHERS = {Reason.cancelled, Reason.deleted, Reason.worker_lost, Reason.deadline}
 
 
@@ -57,43 +52,6 @@ class Superseded(Exception):
     """Someone else moved the row: a person stopped it, or the reaper took it for lost. Their end stands."""
 
 
-class Run:
-    """One generation that this process runs."""
-
-    def __init__(self, generation: Generation, conversation_id: UUID, *, paint_interval_ms: float) -> None:
-        self.generation_id = generation.pk
-        self.conversation_id = conversation_id
-        self.draft = Draft(generation.number)
-        self.throttle: Throttle[bool] = Throttle(paint_interval_ms)
-        self.task: asyncio.Task[None] | None = None
-        self.job: Job | None = None
-        self.pipeline: Pipeline | None = None
-        self.reader: WireReader | None = None
-        self.saved_seq = 0
-        self.progress: str | None = None
-        self.progress_at = time.monotonic()
-        self.stopping: Reason | None = None
-        self.ending = False
-
-    def append(self, released: list[Append]) -> None:
-        for piece in released:
-            self.draft.append(piece.lane, piece.text)
-
-    def has_stalled(self, now: float, *, limit_s: float) -> bool:
-        """Whether the open stream has brought nothing but comments and pings for too long."""
-        if self.reader is None or self.reader.last_event != self.progress:
-            self.progress = self.reader.last_event if self.reader else None
-            self.progress_at = now
-        return now - self.progress_at > limit_s
-
-    def save(self) -> Save | None:
-        """The checkpoint that is due, if the draft has grown since the last one."""
-        if self.job is None or self.ending or self.draft.seq == self.saved_seq:
-            return None
-        self.saved_seq = self.draft.seq
-        return Save(self.generation_id, self.job.generation.fence, self.draft.snapshot())
-
-
 class Parts(NamedTuple):
     """What a runner works with; one set per process."""
 
@@ -104,6 +62,13 @@ class Parts(NamedTuple):
     endpoints: Callable[[], Mapping[str, Endpoint]]
     store: DraftStore
     hub: Hub
+
+
+class Source(NamedTuple):
+    """Where a reply comes from."""
+
+    endpoint: Endpoint
+    wire: Wire
 
 
 class Runner:
@@ -118,6 +83,8 @@ class Runner:
         if job is None:
             return
         run.job = job
+        if job.saved is not None:
+            run.restore(job.saved)
         self.parts.store.open(run.generation_id, run.draft)
         try:
             reading = await self._ask(run, job) if run.stopping is None else _stopped(run, run.stopping)
@@ -128,6 +95,8 @@ class Runner:
         except Superseded:
             run.stopping = run.stopping or Reason.cancelled
             reading = _stopped(run, run.stopping)
+        except Diverged:
+            reading = _stopped(run, Reason.divergent)
         except Exception:
             log.exception("the runner of generation %s failed", run.generation_id)
             reading = _stopped(run, Reason.internal)
@@ -142,10 +111,12 @@ class Runner:
         if endpoint is None:
             detail = f"expected an endpoint that is set up, got {row.endpoint!r}"
             return of_verdict(Verdict(Outcome.failed, Reason.not_found, retryable=False, detail=detail))
+        source = Source(endpoint, WIRES[endpoint.wire])
+        if row.state != State.queued:
+            return await self._take_over(run, job, source)
         if row.automatic_retries:
             pause = conf.retry_backoff_s * 2 ** (row.automatic_retries - 1)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 (jitter, not a secret)
-        wire = WIRES[endpoint.wire]
         try:
             async for attempt in stamina.retry_context(
                 on=self._wait_before_next,
@@ -156,7 +127,7 @@ class Runner:
                 wait_jitter=conf.retry_backoff_s,
             ):
                 with attempt:
-                    return await self._request(run, job, endpoint, wire, number=attempt.num)
+                    return await self._request(run, job, source, number=attempt.num)
         except Refusal as refusal:
             return of_verdict(refusal.verdict)
         raise AssertionError("unreachable: the retry context returns or raises")
@@ -169,78 +140,147 @@ class Runner:
             return True
         return error.retry_after_s if error.retry_after_s <= self.parts.conf.retry_after_max_s else False
 
-    async def _request(self, run: Run, job: Job, endpoint: Endpoint, wire: Wire, *, number: int) -> Reading:
-        request = wire.request(job.prompt, endpoint=endpoint, model=job.generation.model)
+    async def _request(self, run: Run, job: Job, source: Source, *, number: int) -> Reading:
+        request = source.wire.request(job.prompt, endpoint=source.endpoint, model=job.generation.model)
         try:
             async with self.parts.upstream.open(request) as response:
-                if response.is_event_stream:
-                    return await self._read(run, job, response, endpoint, wire, number=number)
-                body = await response.body(at_most=self.parts.conf.max_error_body_bytes)
-                verdict = wire.http_error(response.status, dict(response.headers), body)
-                if response.status // 100 == 2:
-                    kind = response.headers.get("content-type", "no content type")[:80]
-                    detail = f"expected an event stream, got {kind}; {verdict.detail}"
-                    verdict = Verdict(
-                        Outcome.failed, Reason.bad_response, verdict.provider_reason, False, detail
-                    )
-                raise Refusal(verdict, retry_after_s(response.headers.get("retry-after", "")))
+                if not response.is_event_stream:
+                    raise await self._refusal(response, source.wire)
+                run.begin(source.endpoint, source.wire, job.flow, self.parts.conf.max_event_bytes)
+                # The move and the reading go on side by side: a first text never waits for the database.
+                run.opening = asyncio.create_task(self._opened(run, job, source.wire.name, requests=number))
+                ending = await self._consume(run, job, response)
         except NotReached as fault:
             detail = f"no answer from the provider: {fault}"
             raise Refusal(Verdict(Outcome.failed, Reason.connect_failed, None, True, detail)) from None
+        return await self._conclude(run, job, source, ending)
+
+    async def _refusal(self, response: Response, wire: Wire) -> Refusal:
+        """What an answer means that is no event stream."""
+        body = await response.body(at_most=self.parts.conf.max_error_body_bytes)
+        verdict = wire.http_error(response.status, dict(response.headers), body)
+        if response.status // 100 == 2:
+            kind = response.headers.get("content-type", "no content type")[:80]
+            detail = f"expected an event stream, got {kind}; {verdict.detail}"
+            verdict = Verdict(Outcome.failed, Reason.bad_response, verdict.provider_reason, False, detail)
+        return Refusal(verdict, response.retry_after_s)
 
     # --- reading ------------------------------------------------------------------------------------------------
-    async def _read(
-        self, run: Run, job: Job, response: Response, endpoint: Endpoint, wire: Wire, *, number: int
-    ) -> Reading:
-        """Read the open stream to its evidence or its end. The `opened` move and the reading go on side by side, and
-        the first paint comes before its own move: what a person waits for never waits for the database."""
-        conf = self.parts.conf
-        gate = GATES[job.flow.gate]
-        reader = run.reader = wire.reader(profile(endpoint.profile))
-        pipeline = run.pipeline = Pipeline(
-            reader,
-            max_event_bytes=conf.max_event_bytes,
-            gate=lambda _kind: gate(),
-            framing=wire.framing,
-        )
-        opening = asyncio.create_task(self._opened(run, job, wire.name, requests=number))
-        first_event_at: dt.datetime | None = None
-        told = False
-        ending: Ending = "eof"
+    async def _consume(self, run: Run, job: Job, response: Response) -> Ending:
+        """Read one body to its evidence or its end. The first paint comes before its own move."""
+        pipeline = run.stream
         try:
             async for chunk in response.chunks():
-                if first_event_at is None:
-                    first_event_at = dt.datetime.now(dt.UTC)
+                run.first_event_at = run.first_event_at or dt.datetime.now(dt.UTC)
                 released = pipeline.feed(chunk)
                 if released:
                     run.append(released)
                     await self.paint_if_due(run)
-                if pipeline.started and not told:
-                    told = True
-                    now = dt.datetime.now(dt.UTC)
-                    _must_move(await opening)
-                    times = {"first_event_at": first_event_at, "first_text_at": now}
-                    _must_move(await self.parts.db(running.first_delta, job, **times))
-                    await self._notify(run, job)
-                if pipeline.finished or pipeline.fault is not None:
+                if pipeline.started and not run.told:
+                    await self._tell_first_text(run, job)
+                if run.has_news_of_its_id() and job.generation.settings.get("background"):
+                    await self.parts.db(running.note_response, job, run.response_id)
+                if pipeline.finished:
                     break
         except Lost:
-            ending = "cut"
+            return "cut"
         except Silent:
-            ending = "stalled"
-        _must_move(await opening)
-        run.append(pipeline.close(ending))
-        if pipeline.started and not told:
-            now = dt.datetime.now(dt.UTC)
-            times = {"first_event_at": first_event_at or now, "first_text_at": now}
-            _must_move(await self.parts.db(running.first_delta, job, **times))
-        return pipeline.reading()
+            return "stalled"
+        return "eof"
 
+    async def _conclude(self, run: Run, job: Job, source: Source, ending: Ending) -> Reading:
+        ending = await self._go_on(run, job, source, ending)
+        if run.opening is not None:
+            _must_move(await run.opening)
+        run.append(run.stream.close(ending))
+        if run.stream.started and not run.told:
+            await self._tell_first_text(run, job)
+        reading = run.stream.reading()
+        if reading.outcome is Outcome.open:  # it may still run there, but it cannot be reached from here
+            reason = reading.reason or Reason.connection_lost
+            return of_verdict(Verdict(Outcome.incomplete, reason), so_far=reading)
+        return reading
+
+    # --- going on by a cursor -----------------------------------------------------------------------------------
+    async def _go_on(self, run: Run, job: Job, source: Source, ending: Ending) -> Ending:
+        """Where the provider's own cursor proves continuity, read on after what was accepted: the same generation."""
+        failures = 0
+        while isinstance(source.wire, ResumableWire) and run.goes_on(ending):
+            if failures >= self.parts.conf.resume_attempts:
+                break
+            if failures:
+                pause = self.parts.conf.retry_backoff_s * 2 ** (failures - 1)
+                await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 (jitter)
+            failures += 1
+            seen = run.last_event
+            request = source.wire.resume_request(
+                endpoint=source.endpoint, response_id=run.response_id, last_event=seen
+            )
+            try:
+                async with self.parts.upstream.open(request) as response:
+                    if not response.is_event_stream:
+                        refusal = await self._refusal(response, source.wire)
+                        if refusal.verdict.retryable:
+                            continue
+                        break
+                    run.stream.reconnect()
+                    ending = await self._consume(run, job, response)
+            except NotReached:
+                continue
+            if run.last_event != seen:
+                failures = 0
+        return ending
+
+    async def _take_over(self, run: Run, job: Job, source: Source) -> Reading:
+        """A lost runner's generation that goes on at its provider: read again from the first event, what people have
+        seen of it must come again to the letter, and the rest is appended."""
+        run.told = job.generation.state != State.received
+        run.begin(source.endpoint, source.wire, job.flow, self.parts.conf.max_event_bytes)
+        run.response_id = job.generation.provider_response_id
+        run.taken_over = True
+        reading = await self._conclude(run, job, source, "cut")
+        if reading.reason is Reason.connection_lost and run.last_event is None:
+            return of_verdict(Verdict(Outcome.incomplete, Reason.worker_lost), so_far=reading)
+        return reading
+
+    async def cancel_at_provider(self, row: Generation) -> None:
+        """Ask the provider to end what runs there without a connection, and keep what it answers, apart from the stop."""
+        endpoint = self.parts.endpoints().get(row.endpoint)
+        wire = WIRES[endpoint.wire] if endpoint else None
+        if endpoint is None or not isinstance(wire, ResumableWire) or not row.provider_response_id:
+            return
+        if not row.settings.get("background"):
+            return
+        request = wire.cancel_request(endpoint=endpoint, response_id=row.provider_response_id)
+        answer = ""
+        for attempt in range(CANCEL_ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(self.parts.conf.retry_backoff_s * 2 ** (attempt - 1))
+            try:
+                async with self.parts.upstream.open(request) as response:
+                    answer = f"HTTP {response.status}"
+                    done = response.status < 500 and response.status not in (408, 429)
+            except UpstreamFault as fault:
+                answer, done = f"{type(fault).__name__}", False
+            await self.parts.db(running.note_provider_cancel, row, answer)
+            if done:
+                return
+
+    # --- moving and telling -------------------------------------------------------------------------------------
     async def _opened(self, run: Run, job: Job, wire: str, *, requests: int) -> Fired:
         fired: Fired = await self.parts.db(running.opened, job, wire=wire, requests=requests)
         if fired is Fired.MOVED and not run.ending:
             await self._notify(run, job)
         return fired
+
+    async def _tell_first_text(self, run: Run, job: Job) -> None:
+        run.told = True
+        now = dt.datetime.now(dt.UTC)
+        if run.opening is not None:
+            _must_move(await run.opening)
+        times = {"first_event_at": run.first_event_at or now, "first_text_at": now}
+        _must_move(await self.parts.db(running.first_delta, job, **times))
+        await self._notify(run, job)
 
     async def _notify(self, run: Run, job: Job) -> None:
         """Tell every page where the generation stands now."""
@@ -259,14 +299,15 @@ class Runner:
 
     # --- ending -------------------------------------------------------------------------------------------------
     async def _end(self, run: Run, job: Job, reading: Reading) -> None:
-        """Paint what is left, write the end, tell everyone. A queued run of a server that stops is given back."""
+        """Paint what is left, write the end, tell everyone. What is queued, or goes on at its provider, is
+        given back by a server that stops."""
         run.throttle.close()
         await self.paint(run)
-        if run.stopping is Reason.shutdown and run.pipeline is None:
-            self.parts.store.drop(run.generation_id)
-            await self.parts.db(running.release, job)
-            return
         text = run.draft.snapshot()
+        if run.stopping is Reason.shutdown and (run.pipeline is None or run.goes_on("cut")):
+            self.parts.store.drop(run.generation_id)
+            await self.parts.db(running.release, job, text)
+            return
         # What ended it already has its own move in the journal; the runner only hands in what it still knows.
         verb = running.wind_down if run.stopping in ENDED_BY_OTHERS else running.end
         for attempt in range(END_ATTEMPTS):
@@ -280,6 +321,8 @@ class Runner:
             self.parts.store.drop(run.generation_id)
             return
         await self.tell_end(run.conversation_id, ended)
+        if run.stopping in ENDED_BY_OTHERS:
+            await self.cancel_at_provider(ended.generation)
 
     async def tell_end(self, conversation_id: UUID, ended: Ended) -> None:
         """The last frame of a generation, kept for late readers, then the notice for pages that never saw it run."""
@@ -300,75 +343,9 @@ def _must_move(fired: Fired) -> None:
 
 def _stopped(run: Run, reason: Reason) -> Reading:
     """What had been read when the run was stopped, judged by who stopped it."""
-    outcome = Outcome.failed if reason is Reason.internal else Outcome.incomplete
+    outcome = Outcome.failed if reason in {Reason.internal, Reason.divergent} else Outcome.incomplete
     verdict = Verdict(outcome, reason, retryable=False if outcome is Outcome.failed else None)
     if run.pipeline is None:
         # Nothing was opened: from `queued` only a failure leads out.
         return of_verdict(Verdict(Outcome.failed, reason, retryable=False))
     return of_verdict(verdict, so_far=run.pipeline.reading())
-
-
-def of_verdict(verdict: Verdict, *, so_far: Reading | None = None) -> Reading:
-    """A reading that ends with `verdict`, with what had been read before, if anything."""
-    return Reading(
-        outcome=verdict.outcome,
-        reason=verdict.reason,
-        provider_reason=verdict.provider_reason,
-        retryable=verdict.retryable,
-        detail=verdict.detail,
-        answer=so_far.answer if so_far else "",
-        reasoning_parts=so_far.reasoning_parts if so_far else [],
-        refusal=so_far.refusal if so_far else "",
-        tool_calls=[],
-        response_id=so_far.response_id if so_far else None,
-        usage=so_far.usage if so_far else None,
-        last_event=so_far.last_event if so_far else None,
-    )
-
-
-def retry_after_s(value: str) -> float | None:
-    """Seconds out of a `Retry-After` header: a number or an HTTP date (RFC 9110, 10.2.3); None if it says nothing."""
-    value = value.strip()
-    if not value:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        pass
-    else:
-        return max(0.0, seconds) if math.isfinite(seconds) else None
-    from email.utils import parsedate_to_datetime
-
-    try:
-        at = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    if at.tzinfo is None:  # "-0000": a time in UTC that says nothing about its place
-        at = at.replace(tzinfo=dt.UTC)
-    return max(0.0, (at - dt.datetime.now(dt.UTC)).total_seconds())
-
-
-def final_frame(row: Generation, *, seq: int, successor: Generation | None = None) -> Final:
-    """The last frame of a generation; the page's own process adds the HTML for its reader."""
-    return Final(
-        generation=str(row.pk),
-        handle=row.number,
-        seq=seq,
-        state=row.state,
-        reason=row.reason or None,
-        html="",
-        successor=str(successor.pk) if successor else None,
-    )
-
-
-def turn_notice(row: Generation) -> Turn:
-    """How a generation stands: unnumbered, and harmless when it comes twice."""
-    return Turn(
-        generation=str(row.pk),
-        handle=row.number,
-        parent=str(row.parent_id) if row.parent_id else None,
-        state=row.state,
-        reason=row.reason or None,
-        attempt=row.attempt,
-        retry_of=str(row.retry_of_id) if row.retry_of_id else None,
-    )

@@ -56,6 +56,9 @@ class Message(models.Model):
     kind = models.CharField(_("kind"), max_length=10, choices=MessageKind.choices)
     text = models.TextField(_("text"))
     reasoning = models.TextField(_("reasoning"), blank=True)
+    # What the provider wants back unchanged with the next turn (signatures of reasoning): never shown, copied, indexed.
+    wire = models.CharField(_("wire"), max_length=40, blank=True)
+    carry = models.JSONField(_("sent back to the provider"), default=list, blank=True)
     generation = models.OneToOneField(
         "Generation", models.SET_NULL, null=True, blank=True, related_name="message"
     )

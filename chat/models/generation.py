@@ -29,6 +29,12 @@ class GenerationQuerySet(models.QuerySet["Generation"]):
     def unfinished(self) -> "GenerationQuerySet":
         return self.filter(state__in=UNFINISHED)
 
+    def runnable(self) -> "GenerationQuerySet":
+        """Those that a runner may take: queued ones, and ones that go on at their provider without a connection. A
+        response id stands in an unfinished row only where the provider can be asked to go on by it."""
+        open_there = ~Q(provider_response_id="") & Q(state__in=[str(State.received), str(State.buffered)])
+        return self.filter(Q(state=str(State.queued)) | open_there)
+
     def leaseless(self, now: datetime) -> "GenerationQuerySet":
         """Those that nobody runs: the lease was never taken, was given back or has run out."""
         return self.filter(Q(lease_until=None) | Q(lease_until__lt=now))

@@ -96,7 +96,8 @@ class Model(msgspec.Struct, frozen=True):
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """One place that speaks a wire. `key_env` names the variable that the key came from."""
+    """One place that speaks a wire. `key_env` names the variable that the key came from; `defaults` are the settings that
+    it is asked with."""
 
     name: str
     label: str
@@ -106,6 +107,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     profile: str
     models: tuple[Model, ...]
     key: Secret | None = None
+    defaults: dict[str, Any] = {}
 
 
 class UpstreamRequest(msgspec.Struct, frozen=True):

@@ -37,7 +37,9 @@ OPENAI_RESPONSES = Endpoint(
     base_url=OPENAI.base_url,
     key_env=OPENAI.key_env,
     profile=OPENAI.profile,
-    models=OPENAI.models,
+    models=OPENAI.models[:2],  # those that reason
+    # In the background a reply outlives its connection, and our process: it is read on by its cursor.
+    defaults={"background": True, "store": True, "reasoning_effort": "medium", "reasoning_summary": "auto"},
 )
 TAI = Endpoint(
     name="tai",
@@ -60,6 +62,7 @@ ANTHROPIC = Endpoint(
         Model("claude-sonnet-5", "Claude Sonnet 5"),
         Model("claude-haiku-4-5-20251001", "Claude Haiku 4.5"),
     ),
+    defaults={"reasoning_effort": "medium"},
 )
 GOOGLE = Endpoint(
     name="google",
@@ -73,6 +76,7 @@ GOOGLE = Endpoint(
         Model("gemini-3.1-pro-preview", "Gemini 3.1 Pro (preview)"),
         Model("gemini-2.5-flash-lite", "Gemini 2.5 Flash-Lite"),
     ),
+    defaults={"reasoning_effort": "medium"},
 )
 GOOGLE_INTERACTIONS = Endpoint(
     name="google-interactions",
@@ -82,6 +86,7 @@ GOOGLE_INTERACTIONS = Endpoint(
     key_env=GOOGLE.key_env,
     profile=GOOGLE.profile,
     models=GOOGLE.models,
+    defaults=GOOGLE.defaults,
 )
 COMPATIBLE = Endpoint(
     name="compatible",

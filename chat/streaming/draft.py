@@ -16,18 +16,32 @@ PAINT_CHARS = 16_384
 class Draft:
     """One generation's draft. Paint numbers run 1, 2, 3 …; each is one append to one lane."""
 
-    __slots__ = ("_painted", "_pending", "_texts", "handle")
+    __slots__ = ("_before", "_painted", "_pending", "_texts", "handle")
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
+        self._before = 0
         self._painted: list[tuple[str, str]] = []
         self._pending: list[tuple[str, list[str]]] = []
         self._texts: dict[str, list[str]] = {lane: [] for lane in LANES}
 
+    @classmethod
+    def restored(cls, saved: Snapshot) -> Draft:
+        """Return the draft that stood at this snapshot: its text counts as painted, its numbers go on."""
+        draft = cls(saved.handle)
+        draft._before = saved.seq
+        for lane, text in zip(LANES, (saved.answer, saved.reasoning, saved.refusal), strict=True):
+            draft._texts[lane].append(text)
+        return draft
+
     @property
     def seq(self) -> int:
         """The number of the last paint; 0 before the first."""
-        return len(self._painted)
+        return self._before + len(self._painted)
+
+    def covers(self, seq: int) -> bool:
+        """Whether `since` can tell all that was painted after that number."""
+        return self._before <= seq <= self.seq
 
     @property
     def is_pending(self) -> bool:
@@ -53,7 +67,7 @@ class Draft:
             for start in range(0, len(whole), PAINT_CHARS):
                 text = whole[start : start + PAINT_CHARS]
                 self._painted.append((lane, text))
-                paints.append(Paint(self.handle, len(self._painted), text, lane))
+                paints.append(Paint(self.handle, self.seq, text, lane))
             self._texts[lane].append(whole)
         self._pending.clear()
         return paints
@@ -61,7 +75,7 @@ class Draft:
     def since(self, seq: int) -> list[Paint]:
         """Return what was painted after that number; neighbours of one lane are joined, up to the length of a paint."""
         paints = []
-        position = max(seq, 0)
+        position = max(seq - self._before, 0)
         while position < len(self._painted):
             before = position
             lane, text = self._painted[position]
@@ -73,8 +87,8 @@ class Draft:
                     break
                 position += 1
             text = "".join(text for _, text in self._painted[before:position])
-            after = None if position == before + 1 else before
-            paints.append(Paint(self.handle, position, text, lane, after))
+            after = None if position == before + 1 else self._before + before
+            paints.append(Paint(self.handle, self._before + position, text, lane, after))
         return paints
 
     def text(self, lane: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn, Protocol
 
 import msgspec
@@ -113,7 +114,8 @@ class Pipeline:
         self.fault: Verdict | None = None
         self._reader = reader
         self._utf8 = Utf8Decoder()
-        self._framing = framing(max_event_bytes)
+        self._make_framing = partial(framing, max_event_bytes)
+        self._framing = self._make_framing()
         self._assembler = Assembler()
         self._make_gate = gate
         self._gates: list[Gate | None] = []
@@ -140,6 +142,14 @@ class Pipeline:
             for text in self._utf8.feed(chunk):
                 self._read(self._framing.feed, text, released)
         return released.take()
+
+    def reconnect(self) -> None:
+        """Read on from a new body of the same stream, by the provider's cursor. An event that the old body cut off is
+        forgotten: the new one brings it whole."""
+        if self._verdict is not None:
+            raise FeedAfterClose(self)
+        self._utf8 = Utf8Decoder()
+        self._framing = self._make_framing()
 
     def close(self, ending: Ending) -> list[Append]:
         """Say how the body ended, and return the text that this releases; the gates go on holding theirs."""

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from chat.streaming.deltas import Usage
-from chat.streaming.outcome import Outcome, Reason
+from chat.streaming.outcome import Outcome, Reason, Verdict
 
 
 class ToolCall(msgspec.Struct, frozen=True):
@@ -59,3 +59,21 @@ class Reading(msgspec.Struct, frozen=True):
     def reasoning(self) -> str:
         """The reasoning parts, joined by one blank line."""
         return "\n\n".join(self.reasoning_parts)
+
+
+def of_verdict(verdict: Verdict, *, so_far: Reading | None = None) -> Reading:
+    """Return a reading that ends with this verdict, whatever had been read before; its calls are not whole."""
+    return Reading(
+        outcome=verdict.outcome,
+        reason=verdict.reason,
+        provider_reason=verdict.provider_reason,
+        retryable=verdict.retryable,
+        detail=verdict.detail,
+        answer=so_far.answer if so_far else "",
+        reasoning_parts=so_far.reasoning_parts if so_far else [],
+        refusal=so_far.refusal if so_far else "",
+        tool_calls=[],
+        response_id=so_far.response_id if so_far else None,
+        usage=so_far.usage if so_far else None,
+        last_event=so_far.last_event if so_far else None,
+    )

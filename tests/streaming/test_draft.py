@@ -93,3 +93,16 @@ def test_one_giant_text_becomes_many_paints_of_bounded_length() -> None:
         (4, None, 1),
     ]
     assert draft.text("answer") == "x" * (2 * PAINT_CHARS + 5)
+
+
+def test_a_restored_draft_goes_on_with_its_numbers() -> None:
+    """After a crash the last checkpoint counts as painted; what was before it can only be told as a whole."""
+    draft = Draft.restored(Snapshot(3, 40, "Two", "Think.", ""))
+    assert (draft.seq, draft.snapshot()) == (40, Snapshot(3, 40, "Two", "Think.", ""))
+    draft.append("answer", " minutes")
+    assert draft.paint() == [Paint(3, 41, " minutes")]
+    draft.append("answer", ".")
+    draft.paint()
+    assert draft.since(40) == [Paint(3, 42, " minutes.", "answer", 40)]
+    assert draft.since(41) == [Paint(3, 42, ".")]
+    assert [draft.covers(seq) for seq in (0, 39, 40, 42, 43)] == [False, False, True, True, False]

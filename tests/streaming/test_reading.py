@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chat.streaming.outcome import Outcome
-from chat.streaming.reading import Reading
+from chat.streaming.outcome import Outcome, Reason, Verdict
+from chat.streaming.reading import Reading, ToolCall, of_verdict
 
 
 def reading(outcome: Outcome, *parts: str) -> Reading:
@@ -23,3 +23,31 @@ def test_reasoning_parts_are_joined_by_a_blank_line() -> None:
     """And no part is no text."""
     parts = [reading(Outcome.open, *parts).reasoning for parts in ((), ("a",), ("a", "b\n"))]
     assert parts == ["", "a", "a\n\nb\n"]
+
+
+def test_a_verdict_keeps_what_had_been_read() -> None:
+    """The label of a stopped reply stands under its text, not in its place; a call that was cut is none."""
+    call = ToolCall("c", "n", "{}", {}, complete=True)
+    so_far = Reading(
+        Outcome.open,
+        None,
+        "w",
+        None,
+        "Two",
+        ["Think."],
+        "No.",
+        [call],
+        "r-1",
+        None,
+        last_event="5",
+        carry=["x"],
+    )
+    stalled = Verdict(Outcome.incomplete, Reason.stalled, detail="silence")
+    assert of_verdict(stalled, so_far=so_far) == Reading(
+        Outcome.incomplete, Reason.stalled, None, None, "Two", ["Think."], "No.", [], "r-1", None, "silence",
+        last_event="5",
+    )  # fmt: skip
+    nothing = Verdict(Outcome.failed, Reason.connect_failed, "E", True, "no answer")
+    assert of_verdict(nothing) == Reading(
+        Outcome.failed, Reason.connect_failed, "E", True, "", [], "", [], None, None, "no answer"
+    )

@@ -106,6 +106,8 @@ export class Thread {
     const verdict = this.#cursors.take(frame);
     if (verdict === "gap") this.hooks.gap();
     if (verdict === "apply") this.#apply(frame);
+    // The server counts what it sent until it hears of it, used or not.
+    if (verdict === "ignore") this.hooks.painted(frame.handle, frame.seq);
   }
 
   /**
