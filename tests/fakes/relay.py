@@ -4,6 +4,8 @@ Takes the port of a server, gives a port that leads there. Runs on a thread and 
 """
 
 import asyncio
+import socket
+import struct
 import threading
 from contextlib import suppress
 from typing import Self
@@ -46,7 +48,7 @@ class Relay:
     async def _cut(self) -> None:
         self._whole = False
         for writer in list(self._open):
-            writer.transport.abort()
+            _reset(writer)
 
     async def _end(self) -> None:
         self._server.close()
@@ -57,7 +59,7 @@ class Relay:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if not self._whole:
-            writer.transport.abort()
+            _reset(writer)
             return
         with suppress(OSError, asyncio.CancelledError):
             there, back = await asyncio.open_connection("127.0.0.1", self.target)
@@ -76,3 +78,11 @@ class Relay:
             await sink.drain()
         # One side's end ends both: half-open connections are not what this is for.
         sink.close()
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """RST instead of a polite end: linger of zero seconds."""
+    with suppress(OSError):
+        linger = struct.pack("ii", 1, 0)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    writer.transport.abort()
