@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.recordings import expected_anthropic, expected_chat, expected_google
+from tests.recordings import expected_anthropic, expected_chat, expected_google, expected_responses
 from tests.recordings.expected_chat import RELAXED
 
 __all__ = [
@@ -57,6 +57,7 @@ MANIFESTS = {
     "openai-chat": ("openai_chat", expected_chat.MANIFEST),
     "anthropic-messages": ("anthropic", expected_anthropic.MANIFEST),
     "google-generate": ("google", expected_google.MANIFEST),
+    "openai-responses": ("openai_responses", expected_responses.MANIFEST),
 }
 
 Expected = dict[str, Any]
@@ -67,7 +68,10 @@ BORDER = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 @dataclass(frozen=True)
 class Case:
-    """One body, its wire, how it ended, in which dialect, and its expected reading (some or all keys)."""
+    """One body, its wire, how it ended, in which dialect, and its expected reading (some or all keys).
+
+    `abridged`: events were left out of the recording, so that what the provider says of the whole cannot agree.
+    """
 
     name: str
     body: bytes
@@ -75,6 +79,7 @@ class Case:
     profile: str | None = None
     ending: str = "eof"
     wire: str = "openai_chat"
+    abridged: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -149,7 +154,8 @@ def _stream(row: dict[str, str]) -> Case:
         "tool_calls": manifest.calls(json.loads(row["tool_calls"]), outcome == "tool_requested"),
         "usage": manifest.usage(usage) if usage else None,
     }
-    return Case(row["file"], body, expected, row["vendor"], wire=wire)
+    abridged = row["fidelity"] == "chunks-abridged"
+    return Case(row["file"], body, expected, row["vendor"], wire=wire, abridged=abridged)
 
 
 def _told_text(row: dict[str, str], kind: str) -> tuple[int, str]:

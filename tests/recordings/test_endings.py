@@ -21,10 +21,12 @@ from tests.recordings.corpus import (
 
 CASES = [
     *contract_cases("openai_chat", "openai_compat", "anthropic", "gemini"),
-    *own_cases("openai_chat", "anthropic", "google"),
+    *contract_cases("openai_responses", "gemini_interactions"),
+    *own_cases("openai_chat", "anthropic", "google", "openai_responses", "google_interactions"),
     *chat_streams(),
     *streams("anthropic-messages"),
     *streams("google-generate"),
+    *streams("openai-responses"),
 ]
 ENDINGS: tuple[Ending, ...] = ("eof", "cut", "stalled")
 
@@ -32,6 +34,8 @@ SIGNALS = {
     "openai_chat": re.compile(rb"data: ?\[DONE\]"),
     "anthropic": re.compile(rb"(?:event: ?message_stop[\r\n]+)?data: ?\{[^\r\n]*\"type\": ?\"message_stop\""),
     "google": re.compile(rb'"finishReason"'),
+    "openai_responses": re.compile(rb'"type": ?"response\.(?:completed|incomplete|failed)"'),
+    "google_interactions": re.compile(rb'"event_type": ?"interaction\.completed?"'),
 }
 FINISH = re.compile(rb'"finish_reason": ?"')
 ARRAY_END = re.compile(rb"\](?=\s*\Z)")
