@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from chat.providers.anthropic_event import Piece
-from chat.streaming.deltas import Delta, PartKind, TextDelta, ToolDelta, is_storable_value
+from chat.streaming.deltas import Delta, PartKind, TextDelta, ToolDelta, is_storable_value, paired
 from chat.streaming.errors import MalformedStream
 
 # Block type -> what its text is. Other blocks (server tools, redacted thinking, fallback, compaction, what may
@@ -49,7 +49,7 @@ class Block:
         """Return the block as if it had come in one piece; raise `ValueError` if its arguments are no JSON."""
         block = dict(self.start)
         for field, pieces in self.added.items():
-            text = "".join(pieces)
+            text = paired("".join(pieces))
             if field == "partial_json":
                 block["input"] = json.loads(text) if text else block.get("input", {})
             else:

@@ -27,7 +27,7 @@ from chat.providers.turns import alternating, chosen, chosen_tool, known_setting
 from chat.streaming.bare_json import SseOrJsonReader
 from chat.streaming.deltas import Delta, PartKind, TextDelta, Usage, storable
 from chat.streaming.errors import MalformedStream
-from chat.streaming.json_array import END, OBJECT, REST
+from chat.streaming.json_array import END, JUNK, OBJECT, REST
 from chat.streaming.outcome import ENDING_REASONS, Ending, Outcome, Reason, Verdict
 from chat.streaming.pipeline import Framing, WireReader
 from chat.streaming.sse import Event
@@ -117,6 +117,8 @@ class GoogleReader:
             self._accepted += 1
             self._array_closed = self.finished = True
             return _NOTHING
+        if event.type == JUNK:
+            raise MalformedStream("expected a JSON array of objects, got other text in it")
         data = event.data
         if not data.startswith("{"):
             word = data.strip()

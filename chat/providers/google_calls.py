@@ -38,6 +38,7 @@ class FunctionCalls:
     def __init__(self) -> None:
         self._count = 0
         self._growing: list[_Call] = []
+        self._lost_one = False  # whether a call ended whose pieces could not be put together
 
     @property
     def any(self) -> bool:
@@ -47,7 +48,7 @@ class FunctionCalls:
     @property
     def whole(self) -> bool:
         """Whether every call was finished, and its arguments could be put together."""
-        return not self._growing
+        return not self._growing and not self._lost_one
 
     def read(self, told: dict[str, Any]) -> ToolDelta:
         """Return what this part says of its call: the whole of it, its beginning, or that it goes on."""
@@ -58,18 +59,17 @@ class FunctionCalls:
             _place(call, piece)
         value = None
         if told.get("willContinue") is not True:
-            whole = told.get("args")
-            value = call.arguments if whole is None else whole
-            if call.broken and whole is None:
-                value = None
-            else:
-                self._growing.remove(call)
+            self._growing.remove(call)
+            value = told.get("args")
+            if value is None and not call.broken:
+                value = call.arguments
+            self._lost_one = self._lost_one or value is None
         return ToolDelta(call.number, call.call_id, name, None, call.number, value)
 
     def _find(self, given_id: str, name: str) -> _Call:
         for call in reversed(self._growing):
             # A name opens a call, unless the id says that it is the one that was open.
-            if not call.broken and (call.call_id == given_id if given_id else not name):
+            if call.call_id == given_id if given_id else not name:
                 return call
         call = _Call(self._count, given_id or f"{LOCAL_ID}{self._count + 1}")
         self._count += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chat.streaming.deltas import ToolDelta, is_storable_value
+from chat.streaming.deltas import ToolDelta, is_storable_value, paired
 
 _STREAMED = {"partialArgs", "willContinue"}
 
@@ -61,7 +61,7 @@ class ReplyParts:
 
     def _end_text(self) -> None:
         if self._kind is not None:
-            self._parts[-1] = self._parts[-1] | {"text": "".join(self._texts)}
+            self._parts[-1] = self._parts[-1] | {"text": paired("".join(self._texts))}
             self._kind = None
             self._texts = []
 

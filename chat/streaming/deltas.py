@@ -74,6 +74,13 @@ def storable(text: str) -> str:
     return joined.replace("\0", "\ufffd")
 
 
+def paired(text: str) -> str:
+    """Return the text with the halves of surrogate pairs joined; lone halves and NUL stay as they are."""
+    if is_storable(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
 def is_storable(text: str) -> bool:
     """Say whether the text can be stored as it is; cheap for what is nearly always the case."""
     if text.isascii():

@@ -13,11 +13,13 @@ from chat.streaming.errors import EventTooLarge, FeedAfterClose
 from chat.streaming.sse import DEFAULT_MAX_EVENT_BYTES, Event, size_bytes
 
 ELEMENT = "element"
-"""The type of an event that holds one element of the array, or one character that cannot stand where it stands."""
+"""The type of an event that holds one element of the array: an object or an array."""
 OBJECT = "object"
 """The type of an event that holds an object outside any array."""
 END = "end"
 """The type of the event that the array's `]` is; its data is empty."""
+JUNK = "junk"
+"""The type of the event for the first character that cannot stand where it stands; nothing after it is read."""
 REST = "rest"
 """The type of the event that says, at the end of the body, that the JSON was not whole; its data is empty."""
 
@@ -43,7 +45,7 @@ class JsonArrayReader:
 
     The size of an element is its UTF-8 bytes; one that passes the limit raises `EventTooLarge` at once, in
     mid-element, and the reader takes nothing more. The first character that cannot stand where it stands
-    becomes an event whose data it is (no JSON that any wire accepts); everything after it is dropped.
+    becomes an event of its own type; everything after it is dropped.
     """
 
     def __init__(self, max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES) -> None:
@@ -81,7 +83,7 @@ class JsonArrayReader:
         letter = text[at]
         place = _PLACES[self._place].get(letter)
         if place is None:
-            events.append(Event(ELEMENT, letter, ""))
+            events.append(Event(JUNK, letter, ""))
             self._place = "deaf"
         elif place in {ELEMENT, OBJECT}:
             self._type, self._depth = place, 1

@@ -12,16 +12,20 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from chat.providers import WIRES
 from tests.recordings.corpus import HERE, READING_KEYS, Case, contract_cases, own_cases
 
 ROOT = Path(__file__).parents[2]
-CHAT = [*contract_cases("openai_chat", "openai_compat"), *own_cases()]
+HAND_MADE = [
+    *contract_cases("openai_chat", "openai_compat", "anthropic", "gemini"),
+    *own_cases("openai_chat", "anthropic", "google"),
+]
 
 
 def path(case: Case) -> Path:
     """Where the body of a case lies."""
     folder = HERE if case.name.startswith("own/") else HERE / "contract"
-    return folder / f"{case.name}.sse"
+    return next(path for path in folder.glob(f"{case.name}.*") if path.suffix != ".json")
 
 
 def replay(*arguments: object) -> Any:
@@ -33,10 +37,10 @@ def replay(*arguments: object) -> Any:
     return json.loads(text)
 
 
-@pytest.mark.parametrize("case", CHAT, ids=str)
+@pytest.mark.parametrize("case", HAND_MADE, ids=str)
 def test_a_body_gives_its_reading(case: Case) -> None:
     """Exactly these keys, in this order, whatever the cut."""
-    flags: list[object] = ["--wire", "openai_chat", "--ending", case.ending]
+    flags: list[object] = ["--wire", case.wire, "--ending", case.ending]
     flags += ["--profile", case.profile] if case.profile else []
     for cutting in (
         [],
@@ -68,7 +72,10 @@ def test_an_empty_file_is_an_empty_body(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--wire", "telegraph", "x"], "unknown wire 'telegraph'; known: openai_chat, sse"),
+        (
+            ["--wire", "telegraph", "x"],
+            f"unknown wire 'telegraph'; known: {', '.join(sorted([*WIRES, 'sse']))}",
+        ),
         (["--wire", "sse", "no/such/file"], "cannot read no/such/file: No such file or directory"),
         (["--wire", "sse", "."], "cannot read .: Is a directory"),
         (["x"], "the following arguments are required: --wire"),
