@@ -118,11 +118,19 @@ class OpenAIResponsesReader:
         if found is None:
             return _NOTHING
         type_ = found.type or event.type
+        letter = _DELTAS.get(type_)
+        foreign = letter is None and not type_.startswith("response.")
         # An error counts whatever its number: some start again from 0.
-        if not type_.startswith("response.") and (type_ == "error" or opened_value(found.error)):
+        if foreign and (type_ == "error" or opened_value(found.error)):
             return self._fail(data)
-        if not self._accept(found.number):
+        number = found.sequence_number
+        if number is not None and number - 1 == self._number:
+            self._number = number
+            self._accepted += 1
+        elif not self._accept(found.number):
             return _NOTHING
+        if letter is not None:
+            return self._say(self._piece(found, letter), found.delta) if found.delta else _NOTHING
         return self._read(type_, found)
 
     def close(self, ending: Ending) -> Verdict:
@@ -146,9 +154,6 @@ class OpenAIResponsesReader:
         return True
 
     def _read(self, type_: str, event: ResponsesEvent) -> list[Delta]:
-        letter = _DELTAS.get(type_)
-        if letter is not None:
-            return self._say(self._piece(event, letter), event.delta) if event.delta else _NOTHING
         if type_ in _ARGUMENT_DELTAS:
             return self._read_arguments(self._item(event), event.delta or "")
         letter = _DONES.get(type_)

@@ -94,7 +94,9 @@ class SseReader:
         return []
 
     def _read_blocks(self, text: str, events: list[Event]) -> None:
-        """Read whole lines; nearly every event is a single `data` line between blank lines, so that comes first."""
+        """Read whole lines; nearly every event is one `data` line, or an `event` and a `data` line, between blank
+        lines, so those come first.
+        """
         blocks = text.split("\n\n")
         last = blocks.pop()
         limit = self._max_event_bytes
@@ -104,10 +106,19 @@ class SseReader:
                     self._refuse(events)
                 data = block[6:] if block.startswith(" ", 5) else block[5:]
                 events.append(Event("message", data, self._id))
-            else:
-                for line in block.split("\n"):
-                    self._read_line(line, events)
-                self._read_line("", events)
+                continue
+            if not self._event_bytes and block.startswith("event:"):
+                name, _, line = block.partition("\n")
+                if line.startswith("data:") and "\n" not in line:
+                    if (len(block) if block.isascii() else size_bytes(block)) - 1 > limit:
+                        self._refuse(events)
+                    type_ = name[7:] if name.startswith(" ", 6) else name[6:]
+                    data = line[6:] if line.startswith(" ", 5) else line[5:]
+                    events.append(Event(type_ or "message", data, self._id))
+                    continue
+            for line in block.split("\n"):
+                self._read_line(line, events)
+            self._read_line("", events)
         if last:
             for line in last[:-1].split("\n"):
                 self._read_line(line, events)
