@@ -18,7 +18,8 @@ from tests.recordings.corpus import HERE, READING_KEYS, Case, contract_cases, ow
 ROOT = Path(__file__).parents[2]
 HAND_MADE = [
     *contract_cases("openai_chat", "openai_compat", "anthropic", "gemini"),
-    *own_cases("openai_chat", "anthropic", "google"),
+    *contract_cases("openai_responses", "gemini_interactions"),
+    *own_cases("openai_chat", "anthropic", "google", "openai_responses", "google_interactions"),
 ]
 
 
