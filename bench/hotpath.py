@@ -29,7 +29,6 @@ from tests.fakes.processes import (  # noqa: E402
     ProviderProcess,
     ServerProcess,
     environment,
-    prepare_data,
 )
 from tests.fakes.stories import TOKEN_CHARS  # noqa: E402
 
@@ -149,7 +148,6 @@ def measure_server(replies: int, seconds: float, folder: Path) -> dict[str, Any]
     texts = questions(replies, tokens, "server")
     with contextlib.ExitStack() as stack:
         provider = stack.enter_context(ProviderProcess(folder))
-        prepare_data(folder)
         made = subprocess.run(
             [sys.executable, "bench/prepare.py", str(replies + WARM_PEOPLE)],
             cwd=ROOT,

@@ -1,4 +1,4 @@
-"""Fills a fresh database for a bench: people who are signed in, each with an empty conversation.
+"""Makes and fills a fresh database for a bench: people who are signed in, each with an empty conversation.
 
 Takes how many, prints JSON `[{"conversation": uuid, "session": key}, …]`. Runs as a process of its own with
 the same environment as the server, so that the bench itself stays without Django.
@@ -40,9 +40,11 @@ def prepare(count: int) -> list[dict[str, str]]:
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gymnasia.settings")
     import django
+    from django.core.management import call_command
     from django.db import transaction
 
     django.setup()
+    call_command("migrate", verbosity=0)
     with transaction.atomic():
         print(json.dumps(prepare(int(sys.argv[1]))))
 

@@ -36,3 +36,22 @@ def test_a_killed_server_leaves_a_labelled_draft(
         assert numbered(answer.text) == 10
         # The socket that was torn down and the tries while nobody listened were this test's own doing.
         person.forgive("WebSocket connection to", "ERR_CONNECTION")
+
+
+def test_a_server_that_is_told_to_stop_says_so_at_once(
+    tmp_path: Path, provider: ProviderProcess, new_person: NewPerson
+) -> None:
+    """An update in mid-reply: the page shows the reason before the server is gone, and the next server agrees."""
+    with ServerProcess(tmp_path, provider_url=provider.base_url) as server:
+        person = new_person(server.url)
+        reply = person.ask("slow 50 600").has("w20")
+        assert server.stop() == 0
+        reply.becomes("incomplete")
+        shown = numbered(reply.text)
+        assert reply.reason == "shutdown"
+    with ServerProcess(tmp_path, port=server.port, provider_url=provider.base_url):
+        person.page.reload()
+        again = person.last()
+        assert (again.state, again.reason, numbered(again.text)) == ("incomplete", "shutdown", shown)
+        expect(again.element.get_by_role("button", name="Try again")).to_be_visible()
+        person.forgive("WebSocket connection to", "ERR_CONNECTION")

@@ -141,27 +141,6 @@ class ProviderProcess(Child):
         return records
 
 
-def prepare_data(data: Path, **environ: str) -> None:
-    """Migrate a new database in `data` and collect the static files there."""
-    for command in (["migrate", "--verbosity=0"], ["collectstatic", "--noinput", "--verbosity=0"]):
-        manage(data, *command, **environ)
-
-
-def manage(data: Path, *arguments: str, **environ: str) -> str:
-    """Run `manage.py` on this data folder; gives its output, raises with it if it fails."""
-    done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
-        env=environment(GYMNASIA_DATA=str(data), GYMNASIA_LOCAL_MODEL="off", **environ),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"manage.py {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
 class ServerProcess(Child):
     """`manage.py serve` on a data folder; ready when `/readyz` says so."""
 
