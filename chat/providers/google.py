@@ -76,11 +76,11 @@ class GoogleReader:
 
     def __init__(self) -> None:
         self.response_id: str | None = None
-        self.usage: Usage | None = None
         self.finished = False
         self.late_events = 0
         self.divergence: str | None = None
         self._accepted = 0
+        self._counts = Counts()
         self._error: Verdict | None = None
         self._blocked: str | None = None
         self._finish_word: str | None = None
@@ -90,6 +90,15 @@ class GoogleReader:
         self._calls = FunctionCalls()
         self._parts = ReplyParts()
         self._verdict: Verdict | None = None
+
+    @property
+    def usage(self) -> Usage | None:
+        """The last totals that were told; every chunk repeats them, so that they are looked at only when asked for."""
+        told = self._counts
+        read, written = as_count(told.promptTokenCount), as_count(told.candidatesTokenCount)
+        if read is None and written is None:
+            return None
+        return Usage(read, written, as_count(told.thoughtsTokenCount), as_count(told.cachedContentTokenCount))
 
     @property
     def last_event(self) -> str | None:
@@ -161,8 +170,9 @@ class GoogleReader:
     def _read(self, chunk: Chunk, deltas: list[Delta]) -> None:
         if chunk.responseId and self.response_id is None:
             self.response_id = storable(chunk.responseId)
-        if chunk.usageMetadata is not None:
-            self.usage = _usage(chunk.usageMetadata) or self.usage
+        told = chunk.usageMetadata
+        if told is not None and (told.promptTokenCount is not None or told.candidatesTokenCount is not None):
+            self._counts = told
         if chunk.promptFeedback is not None and chunk.promptFeedback.blockReason:
             self._blocked = _word(chunk.promptFeedback.blockReason)
         for candidate in chunk.candidates or ():
@@ -197,13 +207,6 @@ class GoogleReader:
 
 def _word(text: str) -> str:
     return storable(text[:WORD_CHARS])
-
-
-def _usage(raw: Counts) -> Usage | None:
-    read, written = as_count(raw.promptTokenCount), as_count(raw.candidatesTokenCount)
-    if read is None and written is None:
-        return None
-    return Usage(read, written, as_count(raw.thoughtsTokenCount), as_count(raw.cachedContentTokenCount))
 
 
 # --- what is asked -----------------------------------------------------------------------------

@@ -68,6 +68,7 @@ class ReplyParts:
 
 def _plain_kind(part: dict[str, Any]) -> bool | None:
     """Tell thought (true) from answer among the parts that are text and nothing else; None for all other parts."""
-    if not isinstance(part.get("text"), str) or part.keys() - {"text", "thought"}:
+    has_thought = "thought" in part
+    if len(part) > 1 + has_thought or not isinstance(part.get("text"), str):
         return None
-    return part.get("thought") is True
+    return has_thought and part["thought"] is True

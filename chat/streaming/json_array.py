@@ -24,7 +24,8 @@ REST = "rest"
 """The type of the event that says, at the end of the body, that the JSON was not whole; its data is empty."""
 
 _GAP = re.compile(r"[ \t\r\n]*")
-_OUTSIDE_STRINGS = re.compile(r'["{}\[\]]')
+# A string that is whole in this piece is passed over at once; the lone quote is that of one that is not.
+_OUTSIDE_STRINGS = re.compile(r'[{}\[\]]|"(?:[^"\\]++|\\.)*+"|"', re.DOTALL)
 _INSIDE_STRINGS = re.compile(r'["\\]')
 
 # What may come next: place -> letter -> the place after it, or the type of the value that it opens.
@@ -106,6 +107,8 @@ class JsonArrayReader:
                 return len(text)
             at = found.end()
             letter = found.group()
+            if len(letter) > 1:
+                continue
             if letter == '"':
                 self._in_string = not self._in_string
             elif letter == "\\":
