@@ -231,7 +231,8 @@ class Anthropic:
         if prompt.system:
             body["system"] = prompt.system
         body["messages"] = [
-            {"role": run[0].role, "content": _content(run)} for run in alternating(prompt.turns, self.name)
+            {"role": run[0].role, "content": _content(run)}
+            for run in alternating(prompt.turns, self.name, model)
         ]
         body |= _thinking(model, settings.get("reasoning_effort"), limit)
         if "stop" in settings:

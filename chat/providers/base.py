@@ -33,13 +33,15 @@ __all__ = [
 class Turn(msgspec.Struct, frozen=True):
     """One message of the conversation, as the model is to see it.
 
-    `carry` is what the provider gave to be sent back unchanged; only the wire named `wire` understands it.
+    `carry` is what the provider gave to be sent back unchanged. Only the wire named `wire` understands it, and only
+    the model named `model` accepts it: signatures are bound to the model that gave them.
     """
 
     role: Literal["user", "assistant"]
     text: str
     carry: list[Any] = []
     wire: str = ""
+    model: str = ""
 
 
 class ToolDeclaration(msgspec.Struct, frozen=True):

@@ -249,7 +249,7 @@ class Google:
             body["systemInstruction"] = {"parts": [{"text": prompt.system}]}
         body["contents"] = contents = []
         token = None
-        for run in alternating(prompt.turns, self.name):
+        for run in alternating(prompt.turns, self.name, model):
             parts, token = _parts(run)
             if parts:
                 contents.append({"role": "user" if run[0].role == "user" else "model", "parts": parts})

@@ -63,7 +63,10 @@ class GoogleInteractions:
         if prompt.system:
             body["system_instruction"] = prompt.system
         body["input"] = [
-            step for run in alternating(prompt.turns, self.name) for turn in run for step in _steps(turn)
+            step
+            for run in alternating(prompt.turns, self.name, model)
+            for turn in run
+            for step in _steps(turn)
         ]
         config = {theirs: settings[ours] for ours, theirs in _CONFIG.items() if ours in settings}
         if "stop" in settings:

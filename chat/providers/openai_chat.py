@@ -332,7 +332,7 @@ class OpenAIChat:
             body["tools"] = [_tool(tool) for tool in prompt.tools]
         messages = [
             {"role": turn.role, "content": turn.text}
-            for run in alternating(prompt.turns, self.name)
+            for run in alternating(prompt.turns, self.name, model)
             for turn in run
         ]
         if prompt.system:

@@ -61,7 +61,10 @@ class OpenAIResponses:
         if prompt.system:
             body["instructions"] = prompt.system
         body["input"] = [
-            item for run in alternating(prompt.turns, self.name) for turn in run for item in _items(turn)
+            item
+            for run in alternating(prompt.turns, self.name, model)
+            for turn in run
+            for item in _items(turn)
         ]
         reasoning = {
             "effort": settings.get("reasoning_effort"),

@@ -11,13 +11,15 @@ from chat.providers.base import Prompt, Turn
 from chat.streaming.errors import UnknownSetting
 
 
-def alternating(turns: list[Turn], wire: str) -> list[list[Turn]]:
+def alternating(turns: list[Turn], wire: str, model: str) -> list[list[Turn]]:
     """Return the turns in runs of one role; within a run, texts are joined by a blank line, and a turn that
-    carries something of this wire stands alone. What another wire gave is left out, and so is empty text.
+    carries something stands alone. What another wire or another model gave is left out (a provider answers its
+    own signature with an error when another of its models had given it), and so is empty text.
     """
     runs: list[list[Turn]] = []
     for turn in turns:
-        carry = turn.carry if turn.wire == wire else []
+        # A turn that does not say its model is taken at its wire's word.
+        carry = turn.carry if turn.wire == wire and turn.model in {"", model} else []
         if not (turn.text.strip() or carry):
             continue
         plain = Turn(turn.role, turn.text, carry, wire if carry else "")

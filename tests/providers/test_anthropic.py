@@ -308,6 +308,20 @@ def test_what_was_carried_goes_back_unchanged() -> None:
     ]
 
 
+def test_another_model_gets_the_text_alone() -> None:
+    """Its signature would be refused, and with it every later request of the conversation."""
+    turns = [
+        Turn("assistant", model, [{"type": "thinking", "signature": "s"}], "anthropic", f"claude-{model}")
+        for model in ("opus-5-5", "sonnet-5")
+    ]
+    assert asked(Prompt("", turns), "claude-opus-5-5")["messages"] == [
+        {
+            "role": "assistant",
+            "content": [{"type": "thinking", "signature": "s"}, {"type": "text", "text": "sonnet-5"}],
+        }
+    ]
+
+
 def test_what_is_read_can_be_sent_back() -> None:
     """The whole way round: a reading's carry is the next request's content."""
     thought = (

@@ -16,7 +16,8 @@ CARRY = [{"signature": "s"}]
 def spoken(*turns: Turn, wire: str = "w") -> list[list[tuple[str, str, bool]]]:
     """Each run as (role, text, whether it carries)."""
     return [
-        [(turn.role, turn.text, bool(turn.carry)) for turn in run] for run in alternating(list(turns), wire)
+        [(turn.role, turn.text, bool(turn.carry)) for turn in run]
+        for run in alternating(list(turns), wire, "m")
     ]
 
 
@@ -63,6 +64,14 @@ def test_another_wires_carry_is_left_out() -> None:
     ) == [
         [("user", "a", False)],
         [("assistant", "b\n\nc", False)],
+    ]
+
+
+def test_another_models_carry_is_left_out() -> None:
+    """Signatures are bound to their model: Anthropic answers those of another one with an error, for ever."""
+    turns = [Turn("assistant", model or "any", CARRY, "w", model) for model in ("m", "other", "")]
+    assert spoken(*turns) == [
+        [("assistant", "m", True), ("assistant", "other", False), ("assistant", "any", True)],
     ]
 
 
