@@ -119,12 +119,13 @@ class GoogleReader:
         if event.type == REST:
             self._unfinished = True
             return _NOTHING
+        if event.type == END:
+            # Behind an error it is no event that came too late, only the end of the form.
+            self._accepted += not self.finished
+            self._array_closed = self.finished = True
+            return _NOTHING
         if self.finished:
             self.late_events += 1
-            return _NOTHING
-        if event.type == END:
-            self._accepted += 1
-            self._array_closed = self.finished = True
             return _NOTHING
         if event.type == JUNK:
             raise MalformedStream("expected a JSON array of objects, got other text in it")
