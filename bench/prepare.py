@@ -44,7 +44,9 @@ def main() -> None:
     from django.db import transaction
 
     django.setup()
+    # What only a first start does would count as the server's memory.
     call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
     with transaction.atomic():
         print(json.dumps(prepare(int(sys.argv[1]))))
 
