@@ -6,8 +6,9 @@ frames. What an outcome fires is a table of the pure core (`OUTCOME_TRIGGER`).
 
 import copy
 import datetime as dt
+import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -59,12 +60,17 @@ def claim(generation_id: UUID, *, owner: str) -> Job | None:
 
 def history(last: Message) -> list[Turn]:
     """The branch that ends in `last`, oldest first: messages only, so nothing that was not confirmed."""
-    rows = {m.pk: m for m in Message.objects.filter(conversation_id=last.conversation_id)}
+    found = Message.objects.filter(conversation_id=last.conversation_id).select_related("generation")
+    rows = {message.pk: message for message in found}
     turns: list[Turn] = []
-    at: Message | None = last
+    at: Message | None = rows.get(last.pk)
     while at is not None:
-        role: Literal["user", "assistant"] = "user" if at.kind == MessageKind.USER else "assistant"
-        turns.append(Turn(role, at.text, at.carry, at.wire))
+        if at.kind == MessageKind.USER:
+            turns.append(Turn("user", at.text))
+        else:
+            carry = json.loads(at.carry) if at.carry else []
+            wire, model = (at.generation.wire, at.generation.model) if at.generation else ("", "")
+            turns.append(Turn("assistant", at.text, carry, wire, model))
         at = rows.get(at.parent_id) if at.parent_id else None
     return turns[::-1]
 
@@ -211,8 +217,7 @@ def _confirm(row: Generation, reading: Reading, facts: dict[str, Any], at: dt.da
         kind=MessageKind.ANSWER,
         text=reading.answer,
         reasoning=reading.reasoning,
-        wire=row.wire,
-        carry=reading.carry,
+        carry=json.dumps(reading.carry, ensure_ascii=False) if reading.carry else "",
         generation=row,
     )
     Conversation.objects.filter(pk=message.conversation_id).update(head=message, updated=at)

@@ -100,7 +100,7 @@ def test_a_prompt_holds_messages_only(ana: AbstractBaseUser) -> None:
     third = sent(ana, "Three?", conversation=second.conversation)
     assert claimed(third).prompt.turns == [
         Turn("user", "One?"),
-        Turn("assistant", "First.", [{"signature": "s"}], "openai_chat"),
+        Turn("assistant", "First.", [{"signature": "s"}], "openai_chat", "scripted-1"),
         Turn("user", "Two?"),
         Turn("user", "Three?"),
     ]

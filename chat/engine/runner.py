@@ -163,7 +163,8 @@ class Runner:
             kind = response.headers.get("content-type", "no content type")[:80]
             detail = f"expected an event stream, got {kind}; {verdict.detail}"
             verdict = Verdict(Outcome.failed, Reason.bad_response, verdict.provider_reason, False, detail)
-        return Refusal(verdict, response.retry_after_s)
+        wait_s = response.retry_after_s
+        return Refusal(verdict, verdict.retry_after_s if wait_s is None else wait_s)
 
     # --- reading ------------------------------------------------------------------------------------------------
     async def _consume(self, run: Run, job: Job, response: Response) -> Ending:

@@ -57,8 +57,8 @@ class Message(models.Model):
     text = models.TextField(_("text"))
     reasoning = models.TextField(_("reasoning"), blank=True)
     # What the provider wants back unchanged with the next turn (signatures of reasoning): never shown, copied, indexed.
-    wire = models.CharField(_("wire"), max_length=40, blank=True)
-    carry = models.JSONField(_("sent back to the provider"), default=list, blank=True)
+    # JSON as text: a provider compares it with what it sent, and a database's own JSON type may reorder it.
+    carry = models.TextField(_("sent back to the provider"), blank=True)
     generation = models.OneToOneField(
         "Generation", models.SET_NULL, null=True, blank=True, related_name="message"
     )

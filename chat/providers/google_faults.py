@@ -6,6 +6,7 @@ it ends.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ import msgspec
 from chat.providers.chat_chunk import as_dict, as_list
 from chat.providers.faults import http_fault, stream_fault
 from chat.streaming.outcome import Reason, Verdict
+
+_DELAY = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 
 
 def google_stream_fault(error: Any) -> Verdict:
@@ -31,10 +34,20 @@ def google_http_fault(status: int, headers: Mapping[str, str], body: bytes) -> V
         told = told[0]
     error = told.get("error") if isinstance(told, dict) else None
     verdict = http_fault(status, headers, msgspec.json.encode({"error": _reworded(error)}) if error else body)
+    verdict = msgspec.structs.replace(verdict, retry_after_s=_retry_delay_s(error))
     if "API_KEY_INVALID" in _detail_words(error):
         # This API answers a wrong key with 400.
         return msgspec.structs.replace(verdict, reason=Reason.unauthorized)
     return verdict
+
+
+def _retry_delay_s(error: Any) -> float | None:
+    """Return the wait that the details ask for (`RetryInfo.retryDelay`, such as "13.5s"); None if they say nothing."""
+    for detail in as_list((as_dict(error) or {}).get("details")):
+        delay = (as_dict(detail) or {}).get("retryDelay")
+        if isinstance(delay, str) and (found := _DELAY.fullmatch(delay)):
+            return float(found[1])
+    return None
 
 
 def _reworded(error: Any) -> Any:

@@ -65,7 +65,10 @@ def test_an_http_error(status: int, error: Any, reason: Reason, *, retryable: bo
     """As an object, or as the list with one object that the stream without events is."""
     for body in ({"error": error}, [{"error": error}]):
         verdict = google_http_fault(status, {}, json.dumps(body).encode())
-        assert verdict == Verdict(Outcome.failed, reason, error["status"], retryable, f"HTTP {status}: m")
+        waits = 37.0 if A_MINUTE in error["details"] else None
+    assert verdict == Verdict(
+        Outcome.failed, reason, error["status"], retryable, f"HTTP {status}: m", retry_after_s=waits
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,3 +87,17 @@ def test_an_http_error(status: int, error: Any, reason: Reason, *, retryable: bo
 def test_bodies_of_others(body: bytes, word: str, detail: str) -> None:
     """Proxies answer too."""
     assert google_http_fault(500, {}, body) == Verdict(Outcome.failed, Reason.http_error, word, True, detail)
+
+
+@pytest.mark.parametrize(
+    ("delay", "seconds"),
+    [("13.5s", 13.5), ("2s", 2.0), ("soon", None), ("-1s", None), (7, None), ("1e9s", None)],
+)
+def test_the_wait_that_the_details_ask_for_is_kept(delay: object, seconds: float | None) -> None:
+    """Google says it in the body, not in a header."""
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}]
+    error = {
+        "error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "Slow down.", "details": details}
+    }
+    found = google_http_fault(429, {}, json.dumps(error).encode())
+    assert (found.retryable, found.retry_after_s) == (True, seconds)
