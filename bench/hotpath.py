@@ -245,7 +245,10 @@ def main() -> None:
         figures = measure_server(options.replies, options.seconds, Path(name))
         if not options.no_floor:
             figures |= measure_floor(options.replies, options.seconds, Path(name))
-            figures["ratio_to_floor"] = figures["cpu_ms_per_reply_s"] / figures["floor_cpu_ms_per_reply_s"]
+            # In a very short run the floor's CPU may round to nothing: the clock ticks in 10 ms.
+            tick_ms = 10 / (options.replies * options.seconds)
+            floor_ms = max(figures["floor_cpu_ms_per_reply_s"], tick_ms)
+            figures["ratio_to_floor"] = figures["cpu_ms_per_reply_s"] / floor_ms
     print(json.dumps(figures) if options.json else report(figures))
 
 
