@@ -34,7 +34,7 @@ _NOTHING: list[Delta] = []
 class Block:
     """One block: what its start said, and what its deltas added to each field."""
 
-    __slots__ = ("added", "citations", "number", "position", "start", "type")
+    __slots__ = ("added", "citations", "expected", "kind", "number", "position", "start", "type")
 
     def __init__(self, number: int, start: dict[str, Any], position: int) -> None:
         self.number = number
@@ -42,6 +42,8 @@ class Block:
         self.start = start
         kind = start.get("type")
         self.type = kind if isinstance(kind, str) else ""
+        self.kind = _KINDS.get(self.type)  # what its text is to a person, if it is for one
+        self.expected = _TEXTS.get(self.type)  # the type of the deltas that its text comes in
         self.added: dict[str, list[str]] = {}
         self.citations: list[Any] = []
 
@@ -89,9 +91,8 @@ class Blocks:
         if block.type == "tool_use":
             self._calls += 1
             return [ToolDelta(block.number, _text(start, "id"), _text(start, "name"), "", block.position)]
-        kind = _KINDS.get(block.type)
         text = _text(start, block.type)
-        return [TextDelta(kind, block.number, text)] if kind and text else _NOTHING
+        return [TextDelta(block.kind, block.number, text)] if block.kind and text else _NOTHING
 
     def add(self, index: int | None, piece: Piece) -> list[Delta]:
         """Add to an open block; raise `MalformedStream` for text that no open block can hold."""
@@ -108,11 +109,12 @@ class Blocks:
             self._unknown = True
             return _NOTHING
         block.added.setdefault(field, []).append(text)
-        expected = _TEXTS.get(block.type)
-        if expected == kind:
-            return [self._delta(block, text)]
-        if expected and kind in _TEXTS.values():
-            raise MalformedStream(f"expected {expected} in a block of type {block.type}, got {kind}")
+        if kind == block.expected:
+            if block.kind is not None:
+                return [TextDelta(block.kind, block.number, text)]
+            return [ToolDelta(block.number, "", "", text, block.position)]
+        if block.expected and kind in _TEXTS.values():
+            raise MalformedStream(f"expected {block.expected} in a block of type {block.type}, got {kind}")
         return _NOTHING
 
     def stop(self, index: int | None) -> list[Delta]:
@@ -147,12 +149,6 @@ class Blocks:
         if index is None:
             return next(reversed(self._open.values()), None)
         return self._open.get(index)
-
-    def _delta(self, block: Block, text: str) -> Delta:
-        kind = _KINDS.get(block.type)
-        if kind is None:
-            return ToolDelta(block.number, "", "", text, block.position)
-        return TextDelta(kind, block.number, text)
 
 
 _NEEDED = {"text": "text", "thinking": "signature"}

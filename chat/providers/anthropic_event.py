@@ -15,7 +15,7 @@ from chat.providers.chat_chunk import as_dict, as_int, as_text
 from chat.streaming.errors import MalformedStream
 
 
-class Piece(msgspec.Struct):
+class Piece(msgspec.Struct, gc=False):
     """The `delta` of a `content_block_delta` or of a `message_delta`: their fields never meet."""
 
     type: str | None = None
@@ -29,14 +29,14 @@ class Piece(msgspec.Struct):
     stop_details: dict[str, Any] | None = None
 
 
-class Message(msgspec.Struct):
+class Message(msgspec.Struct, gc=False):
     """The empty message that a stream begins with."""
 
     id: str | None = None
     usage: dict[str, Any] | None = None
 
 
-class StreamEvent(msgspec.Struct):
+class StreamEvent(msgspec.Struct, gc=False):
     """One event; `type` says which of the fields it has."""
 
     type: str | None = None

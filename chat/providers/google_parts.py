@@ -25,15 +25,17 @@ class ReplyParts:
 
     def add(self, part: dict[str, Any]) -> None:
         """Take a part that is no call."""
-        kind = _plain_kind(part)
-        if kind is None:
+        thought = part.get("thought")
+        text = part.get("text")
+        if len(part) > 1 + ("thought" in part) or not isinstance(text, str):
             self._append(part)
             self._needed = True
             return
-        if kind != self._kind:
+        kind = thought is True
+        if kind is not self._kind:
             self._append(part)
             self._kind = kind
-        self._texts.append(part["text"])
+        self._texts.append(text)
 
     def add_call(self, part: dict[str, Any], delta: ToolDelta) -> None:
         """Take a part of a call; all parts of one call become one, which stands where the first stood."""
@@ -64,11 +66,3 @@ class ReplyParts:
             self._parts[-1] = self._parts[-1] | {"text": paired("".join(self._texts))}
             self._kind = None
             self._texts = []
-
-
-def _plain_kind(part: dict[str, Any]) -> bool | None:
-    """Tell thought (true) from answer among the parts that are text and nothing else; None for all other parts."""
-    has_thought = "thought" in part
-    if len(part) > 1 + has_thought or not isinstance(part.get("text"), str):
-        return None
-    return has_thought and part["thought"] is True

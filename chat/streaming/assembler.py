@@ -57,15 +57,12 @@ class Part:
 
     def grow(self, text: str) -> str:
         """Add text, made storable, and return what was really added; half a surrogate pair waits."""
-        if self._half:
-            text = self._half + text
-            self._half = ""
-        if not is_storable(text):
-            if "\ud800" <= text[-1] <= "\udbff":
-                self._half = text[-1]
-                text = text[:-1]
-            text = storable(text)
-        return self._append(text)
+        if self._half or not is_storable(text):
+            text = self._mended(text)
+        if text:
+            self._pieces.append(text)
+            self.length += len(text)
+        return text
 
     def restart(self) -> None:
         """Forget the text: the provider sends all of it again."""
@@ -76,13 +73,16 @@ class Part:
     def close(self) -> str:
         """Give up waiting for the second half of a pair."""
         half, self._half = self._half, ""
-        return self._append(storable(half))
+        return self.grow(storable(half))
 
-    def _append(self, text: str) -> str:
-        if text:
-            self._pieces.append(text)
-            self.length += len(text)
-        return text
+    def _mended(self, text: str) -> str:
+        text, self._half = self._half + text, ""
+        if is_storable(text):
+            return text
+        if "\ud800" <= text[-1] <= "\udbff":
+            self._half = text[-1]
+            text = text[:-1]
+        return storable(text)
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):

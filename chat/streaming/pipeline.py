@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Protocol
 import msgspec
 
 from chat.streaming.assembler import Assembler, Change, Part
-from chat.streaming.deltas import Delta, PartKind, Usage, storable
+from chat.streaming.deltas import Delta, PartKind, TextDelta, Usage, storable
 from chat.streaming.errors import (
     EventTooLarge,
     FeedAfterClose,
@@ -120,6 +120,9 @@ class Pipeline:
         self._make_gate = gate
         self._gates: list[Gate | None] = []
         self._reasoning_shown: Part | None = None
+        # The last part, where its gate lets everything through at once: nearly every delta continues it, and needs
+        # neither a search nor a gate.
+        self._open: Part | None = None
         self._verdict: Verdict | None = None
         self._deaf = False  # whether the bytes that still come are worth nothing
 
@@ -207,6 +210,16 @@ class Pipeline:
         try:
             for event in events:
                 for delta in self._reader.feed(event):
+                    part = self._open
+                    if (
+                        part is not None
+                        and isinstance(delta, TextDelta)
+                        and part.kind is delta.kind
+                        and part.key == delta.key
+                    ):
+                        if text := part.grow(delta.text):
+                            released.add(part.lane, text)
+                        continue
                     for change in self._assembler.feed(delta):
                         self._pass(change, released)
                 if self.fault is not None:
@@ -229,6 +242,7 @@ class Pipeline:
         gate = self._gates[number]
         if gate is not None:
             self._show(part, gate, gate.feed(change.delta), released)
+        self._open = part if isinstance(gate, Immediate) else None
 
     def _show(self, part: Part, gate: Gate, texts: list[str], released: _Released) -> None:
         if texts:

@@ -6,6 +6,8 @@ U+2029, U+0085, VT and FF are text. Does not know what the data of an event mean
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from chat.streaming.errors import EventTooLarge, FeedAfterClose
@@ -14,6 +16,8 @@ DEFAULT_MAX_EVENT_BYTES = 8 * 1024 * 1024
 
 # A reconnection time beyond this many digits is nonsense, and int() refuses absurd lengths with an exception.
 _MAX_RETRY_DIGITS = 15
+
+_CR_ENDS = re.compile("\r\n?")
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
@@ -74,7 +78,7 @@ class SseReader:
             return []
         if "\r" in text:
             self._swallow_lf = text[-1] == "\r"
-            text = text.replace("\r\n", "\n").replace("\r", "\n")
+            text = _CR_ENDS.sub("\n", text)
         last_end = text.rfind("\n") + 1
         events: list[Event] = []
         if last_end:
@@ -94,25 +98,20 @@ class SseReader:
         return []
 
     def _read_blocks(self, text: str, events: list[Event]) -> None:
-        """Read whole lines; nearly every event is one `data` line, or an `event` and a `data` line, between blank
-        lines, so those come first.
-        """
+        """Read whole lines; nearly every event is one `data` line, at most behind an `event` line: that comes first."""
         blocks = text.split("\n\n")
         last = blocks.pop()
-        limit = self._max_event_bytes
+        # No character has more than four bytes, so that nearly nothing must be counted.
+        surely_small = self._max_event_bytes // 4
         for block in blocks:
-            if not self._event_bytes and block.startswith("data:") and "\n" not in block:
-                if (len(block) if block.isascii() else size_bytes(block)) > limit:
-                    self._refuse(events)
-                data = block[6:] if block.startswith(" ", 5) else block[5:]
-                events.append(Event("message", data, self._id))
-                continue
-            if not self._event_bytes and block.startswith("event:"):
-                name, _, line = block.partition("\n")
+            if not self._event_bytes:
+                type_, line = "", block
+                if block.startswith("event:"):
+                    type_, _, line = block.partition("\n")
                 if line.startswith("data:") and "\n" not in line:
-                    if (len(block) if block.isascii() else size_bytes(block)) - 1 > limit:
-                        self._refuse(events)
-                    type_ = name[7:] if name.startswith(" ", 6) else name[6:]
+                    if len(block) > surely_small:
+                        self._check_plain(block, events)
+                    type_ = type_[7:] if type_.startswith(" ", 6) else type_[6:]
                     data = line[6:] if line.startswith(" ", 5) else line[5:]
                     events.append(Event(type_ or "message", data, self._id))
                     continue
@@ -122,6 +121,10 @@ class SseReader:
         if last:
             for line in last[:-1].split("\n"):
                 self._read_line(line, events)
+
+    def _check_plain(self, block: str, events: list[Event]) -> None:
+        if size_bytes(block) - block.count("\n") > self._max_event_bytes:
+            self._refuse(events)
 
     def _read_line(self, line: str, events: list[Event]) -> None:
         if not line:
