@@ -33,6 +33,7 @@ from chat.models import Generation
 from chat.providers.base import Endpoint
 from chat.running import Ended
 from chat.states.generation import State
+from chat.streaming.frames import Turn
 from chat.streaming.outcome import Reason
 from chat.upstream import Upstream
 
@@ -152,11 +153,12 @@ class EmbeddedEngine:
         run = self._runs[generation.pk] = Run(
             generation, generation.conversation_id, paint_interval_ms=self.conf.paint_interval_ms
         )
-        run.task = self._spawn(self._run(run, generation))
+        # Not the row: the one that a view made holds its request, with everything on it, for as long as it is held.
+        run.task = self._spawn(self._run(run, turn_notice(generation)))
 
-    async def _run(self, run: Run, generation: Generation) -> None:
+    async def _run(self, run: Run, notice: Turn) -> None:
         try:
-            await self.hub.publish(run.conversation_id, run.generation_id, [turn_notice(generation)])
+            await self.hub.publish(run.conversation_id, run.generation_id, [notice])
             await self._runner.run(run)
         except (DatabaseError, InterfaceError):
             log.exception("generation %s is left to the reaper", run.generation_id)

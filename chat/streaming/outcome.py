@@ -82,7 +82,8 @@ ENDING_REASONS: dict[Ending, Reason] = {
 class Verdict(msgspec.Struct, frozen=True):
     """One judgement: the outcome, our reason, the provider's own word.
 
-    `retryable` is said for failures only; `retry_after_s` where a provider says in its body how long to wait. `detail` is for the journal: it holds no prompt text and no keys.
+    `retryable` is said for failures only; `retry_after_s` where a provider says in its body how long to wait. `detail` is
+    for the journal: it holds no prompt text and no keys.
     """
 
     outcome: Outcome

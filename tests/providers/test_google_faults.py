@@ -63,12 +63,12 @@ def test_an_error_inside_a_stream(error: Any, word: str | None, *, retryable: bo
 )
 def test_an_http_error(status: int, error: Any, reason: Reason, *, retryable: bool) -> None:
     """As an object, or as the list with one object that the stream without events is."""
+    waits = 37.0 if A_MINUTE in error["details"] else None
     for body in ({"error": error}, [{"error": error}]):
         verdict = google_http_fault(status, {}, json.dumps(body).encode())
-        waits = 37.0 if A_MINUTE in error["details"] else None
-    assert verdict == Verdict(
-        Outcome.failed, reason, error["status"], retryable, f"HTTP {status}: m", retry_after_s=waits
-    )
+        assert verdict == Verdict(
+            Outcome.failed, reason, error["status"], retryable, f"HTTP {status}: m", retry_after_s=waits
+        )
 
 
 @pytest.mark.parametrize(
