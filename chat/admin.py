@@ -87,7 +87,7 @@ class GenerationAdmin(ReadOnly):
         (_("What came of it"), {"fields": ("answer", "checks_made")}),
         (_("Step by step"), {"fields": ("journal", "version")}),
         (_("Draft (never a message)"), {"fields": ("draft",)}),
-        (_("For whom"), {"fields": ("user", "session_key", "conversation", "number", "parent")}),
+        (_("For whom"), {"fields": ("user", "session", "conversation", "number", "parent")}),
         (
             _("Asked with"),
             {"fields": ("flow", "prompt_version", "endpoint", "wire", "model", "settings")},

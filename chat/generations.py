@@ -12,6 +12,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from chat import catalogue, flows, journal
 from chat.journal import Fired
@@ -69,7 +70,7 @@ def send(
         )
         conversation.head = message
         conversation.save()
-        return queue(conversation, message, user=user, session_key=session_key)
+        return queue(conversation, message, user=user, session=fingerprint(session_key))
 
 
 def retry(
@@ -95,7 +96,7 @@ def retry(
             conversation,
             old.parent,
             user=user,
-            session_key=session_key,
+            session=fingerprint(session_key),
             retry_of=old,
             endpoint=endpoint or conversation.endpoint,
             model=model or conversation.model,
@@ -106,6 +107,11 @@ def refuse_if_busy(conversation: Conversation) -> None:
     running = Generation.objects.unfinished().filter(conversation=conversation).first()
     if running is not None:
         raise Busy(running)
+
+
+def fingerprint(session_key: str) -> str:
+    """What tells two sessions of a person apart, and opens none."""
+    return salted_hmac("chat.generation.session", session_key).hexdigest() if session_key else ""
 
 
 def title_of(text: str) -> str:
@@ -121,7 +127,7 @@ def queue(
     message: Message,
     *,
     user: AbstractBaseUser | None,
-    session_key: str,
+    session: str,
     retry_of: Generation | None = None,
     automatic: bool = False,
     endpoint: str = "",
@@ -136,7 +142,7 @@ def queue(
                 conversation=conversation,
                 number=last + 1,
                 user_id=user.pk if user else None,
-                session_key=session_key,
+                session=session,
                 parent=message,
                 settings=catalogue.defaults(endpoint or conversation.endpoint),
                 flow=flow.name,

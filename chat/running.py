@@ -130,7 +130,7 @@ def end(job: Job, reading: Reading, text: Snapshot) -> Ended:
         raise ValueError("an open reading ends nothing: the lease is kept")
     if row.state == State.queued and trigger is Trigger.ended_short:
         trigger = Trigger.error  # nothing was opened: there is no stream that could have been cut short
-    facts = _facts(reading)
+    facts = _facts(row, reading)
     with transaction.atomic():
         if trigger is Trigger.ended_whole:
             fired = _confirm(row, reading, facts, at)
@@ -162,18 +162,21 @@ def wind_down(job: Job, reading: Reading, text: Snapshot) -> Ended:
     provider told. With a stale fence it hands in nothing."""
     row = job.generation
     with transaction.atomic():
-        Generation.objects.filter(pk=row.pk, fence=row.fence).update(**_facts(reading))
+        Generation.objects.filter(pk=row.pk, fence=row.fence).update(**_facts(row, reading))
         drafts.save([drafts.Save(row.pk, row.fence, text)])
         return Ended(Generation.objects.filter(pk=row.pk).first() or row)
 
 
-def _facts(reading: Reading) -> dict[str, Any]:
-    """What the provider told about itself, whatever the end. The last usage wins; it is partial where cut short."""
+def _facts(row: Generation, reading: Reading) -> dict[str, Any]:
+    """What was asked, and what the provider told about itself, whatever the end. The last usage wins; it is partial
+    where a stream was cut short."""
     usage = reading.usage
     return {
         "provider_response_id": (reading.response_id or "")[:200],
         "provider_reason": (reading.provider_reason or "")[:200],
         "last_event": (reading.last_event or "")[:200],
+        "wire": row.wire,
+        "requests": row.requests,
         "usage_input": usage.input if usage else None,
         "usage_output": usage.output if usage else None,
         "usage_reasoning": usage.reasoning if usage else None,
@@ -246,7 +249,7 @@ def _follow(row: Generation) -> Generation | None:
         row.conversation,
         row.parent,
         user=row.user,
-        session_key=row.session_key,
+        session=row.session,
         retry_of=row,
         automatic=True,
         endpoint=row.endpoint,

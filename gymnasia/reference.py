@@ -4,10 +4,13 @@ Takes the tables, `VARIABLES` here and `KNOBS` of `chat/conf.py`; gives Markdown
 `settings.py` and `chat/providers/endpoints.py` do, and a test compares their names with these rows.
 """
 
+import difflib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from chat.conf import KNOBS, PREFIX
+from chat.providers.profiles import is_known
 
 PATH = Path(__file__).parents[1] / "docs" / "settings.md"
 
@@ -18,6 +21,10 @@ this machine's loopback with the local model. A variable that cannot be used sto
 
 Written from `gymnasia/reference.py` and `chat/conf.py` by `python -m gymnasia.reference`; a test fails when this file
 lags."""
+
+
+OURS = {"GYMNASIA_STREAMS", "GYMNASIA_SCREENSHOT"}
+"""What only our own tests read."""
 
 
 class Variable(NamedTuple):
@@ -36,8 +43,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable(
             "GYMNASIA_PUBLIC_URL",
             "",
-            "Address by which people reach it, such as https://chat.example.org. With https, cookies become secure and "
-            "HSTS is sent.",
+            "Address by which people reach it, such as https://chat.example.org. With https, cookies become secure, "
+            "plain HTTP is redirected, and HSTS is sent for a year, for subdomains too, with `preload`.",
         ),
         Variable(
             "GYMNASIA_BEHIND_PROXY",
@@ -127,6 +134,23 @@ def render() -> str:
         lines.append(f"| `{name}` | {knob.default:,} | {knob.least:,} | {knob.unit} | {knob.help} |")
     sections.append("\n".join(lines))
     return "\n\n".join(sections) + "\n"
+
+
+def oddities(environ: Mapping[str, str]) -> list[str]:
+    """One line for each variable that is probably misspelt: it has no effect, and somebody expects one."""
+    known = {row.name for rows in VARIABLES.values() for row in rows} | OURS
+    known |= {PREFIX + knob.name.upper() for knob in KNOBS}
+    lines = []
+    for name in sorted(name for name in environ if name.startswith(PREFIX) and name not in known):
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f" Is {close[0]} meant?" if close else ""
+        lines.append(f"{name} is no variable of Gymnasia and has no effect.{hint}")
+    vendor = environ.get("OPENAI_COMPATIBLE_PROFILE", "")
+    if vendor and not is_known(vendor):
+        lines.append(
+            f"OPENAI_COMPATIBLE_PROFILE: {vendor!r} is no vendor that is known; its streams are read strictly."
+        )
+    return lines
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from chat import conf
 from chat.providers import endpoints
 
 from . import env as environment
+from . import reference
 
 BASE = Path(__file__).resolve().parent.parent
 
@@ -62,12 +63,14 @@ try:
 except ValueError as error:
     faults.append(f"EMAIL_URL: {error}")
 try:
-    endpoints.available(os.environ)
+    # Without the files: they were read above, and one that cannot be read is told once.
+    endpoints.available({name: text for name, text in os.environ.items() if not name.endswith("_FILE")})
 except endpoints.BadEndpointError as error:
     faults.append(str(error))
 if faults:
     raise ImproperlyConfigured("\n".join(faults))
 
+ODDITIES = reference.oddities(os.environ)
 DATA = Path(_data)
 SECRET_KEY = environment.secret_key(os.environ, DATA)
 
@@ -192,12 +195,14 @@ ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if _email else "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _email else "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
-EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+# Without a mail server no mail is sent, and none is logged either: a reset link in a log opens somebody's account.
+SENDS_MAIL = bool(_email)
+EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 vars().update(_email)
 
 # --- Language, time, files ------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("pt-br", "Português"), ("es", "Español")]
+LANGUAGES = [("en", "English")]  # half a translation is worse than none
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "static/"

@@ -62,7 +62,11 @@ def test_a_message_and_its_queued_generation_come_together(ana: AbstractBaseUser
     )
     assert (conversation.user_id, conversation.head_id) == (ana.pk, row.parent_id)
     assert (row.state, row.number, row.attempt, row.version, row.fence) == ("queued", 1, 1, 0, 0)
-    assert (row.user_id, row.session_key, row.flow) == (ana.pk, "s1", "coach")
+    assert (row.user_id, row.flow) == (ana.pk, "coach")
+    # The key of a session opens it: only its fingerprint is kept.
+    assert row.session == generations.fingerprint("s1")
+    assert "s1" not in row.session
+    assert generations.fingerprint("") == ""
     assert (row.endpoint, row.model, row.prompt_version) == ("scripted", "scripted-1", COACH.prompt_version)
     assert (row.owner, row.lease_until, row.retry_of, row.settings) == ("", None, None, {})
 
@@ -193,7 +197,8 @@ def test_a_retry_is_a_new_generation_for_the_same_message(ana: AbstractBaseUser)
         2,
         2,
     )
-    assert (second.endpoint, second.model, second.session_key) == ("other", "other-1", "s2")
+    assert (second.endpoint, second.model) == ("other", "other-1")
+    assert second.session == generations.fingerprint("s2") != generations.fingerprint("s1")
     with pytest.raises(Busy):
         generations.retry(first, user=ana)
     assert messages() == [("user", "How long?")]

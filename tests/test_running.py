@@ -333,7 +333,7 @@ def test_a_fault_of_the_line_or_a_passing_one_is_followed_by_a_new_generation(
         2,
         1,
     )
-    assert (following.retry_of, following.parent_id, following.session_key) == (row, row.parent_id, "s1")
+    assert (following.retry_of, following.parent_id, following.session) == (row, row.parent_id, row.session)
     assert (following.endpoint, following.model, following.user_id) == ("scripted", "scripted-1", ana.pk)
 
 

@@ -33,6 +33,9 @@ from chat.streaming.reading import Reading, of_verdict
 from chat.upstream import Lost, NotReached, Response, Silent, Upstream, UpstreamFault
 
 log = logging.getLogger(__name__)
+stamina.instrumentation.set_on_retry_hooks(
+    []
+)  # a retry is the journal's business: its row counts the requests
 
 END_ATTEMPTS = 6  # how often the end is written to a database that answers with an error, in rising steps
 CANCEL_ATTEMPTS = 3  # how often a provider is asked to cancel what runs there without a connection
@@ -141,6 +144,7 @@ class Runner:
         return error.retry_after_s if error.retry_after_s <= self.parts.conf.retry_after_max_s else False
 
     async def _request(self, run: Run, job: Job, source: Source, *, number: int) -> Reading:
+        job.generation.wire, job.generation.requests = source.wire.name, number
         request = source.wire.request(job.prompt, endpoint=source.endpoint, model=job.generation.model)
         try:
             async with self.parts.upstream.open(request) as response:

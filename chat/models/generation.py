@@ -52,7 +52,8 @@ class Generation(models.Model):
     )
     number = models.PositiveIntegerField(_("number in its conversation"))
     user = models.ForeignKey(USER, models.SET_NULL, null=True, blank=True, related_name="generations")
-    session_key = models.CharField(_("session"), max_length=64, blank=True)
+    # A fingerprint: the key itself would let whoever reads this row sign in as that person.
+    session = models.CharField(_("session fingerprint"), max_length=64, blank=True)
     parent = models.ForeignKey("Message", models.SET_NULL, null=True, blank=True, related_name="generations")
 
     state = models.CharField(

@@ -60,6 +60,18 @@ def _plain(name: str) -> str:
 PROFILES: dict[str, Profile] = {_plain(profile.name): profile for profile in _TABLE}
 
 
+# Vendors that keep to the strict default: no row, but no misspelling either.
+_STRICT_VENDORS = """
+    strict deepseek qwen dashscope alibaba vllm openrouter glm zai lmstudio together fireworks cerebras litellm
+"""
+_KNOWN = frozenset(PROFILES) | frozenset(_STRICT_VENDORS.split())
+
+
+def is_known(name: str) -> bool:
+    """Say whether somebody who writes this name means a vendor that is known."""
+    return _plain(name) in _KNOWN
+
+
 def profile(name: str | None) -> Profile:
     """Return the dialect of that vendor; an unknown name is the strict default."""
     return PROFILES.get(_plain(name or ""), STRICT)

@@ -55,3 +55,20 @@ def test_reserved_variables_are_those_that_nothing_reads() -> None:
 def test_every_knob_has_its_row() -> None:
     text = reference.render()
     assert [knob.name for knob in KNOBS if f"`{PREFIX}{knob.name.upper()}`" not in text] == []
+
+
+def test_a_misspelt_variable_is_told_and_a_known_one_is_not() -> None:
+    """Somebody who writes one expects an effect; silence would be a lie."""
+    odd = {
+        "GYMNASIA_MAX_EVNT_BYTES": "5",
+        "GYMNASIA_LEASE_S": "5",
+        "GYMNASIA_DATA": "x",
+        "OPENAI_COMPATIBLE_PROFILE": "olama",
+        "GYMNASIAX": "1",
+    }
+    assert reference.oddities(odd) == [
+        "GYMNASIA_MAX_EVNT_BYTES is no variable of Gymnasia and has no effect. Is GYMNASIA_MAX_EVENT_BYTES meant?",
+        "OPENAI_COMPATIBLE_PROFILE: 'olama' is no vendor that is known; its streams are read strictly.",
+    ]
+    for vendor in ("ollama", "llama.cpp", "LlamaCpp", "deepseek", "vLLM", ""):
+        assert reference.oddities({"OPENAI_COMPATIBLE_PROFILE": vendor}) == []

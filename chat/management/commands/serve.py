@@ -6,6 +6,7 @@ drains here.
 
 import argparse
 import asyncio
+import errno
 import gc
 import os
 import secrets
@@ -61,7 +62,7 @@ class Command(BaseCommand):
 
         serving = Serving(listening, local)
         name, bound = listening.getsockname()[:2]
-        address = settings.PUBLIC_ORIGIN or f"http://{f'[{name}]' if ':' in name else name}:{bound}"
+        address = f"http://{f'[{name}]' if ':' in name else name}:{bound}"
         # Everything that lives now lives until the end: the collector need not look at it again.
         gc.collect()
         gc.freeze()
@@ -84,7 +85,10 @@ class Command(BaseCommand):
             listening.listen(1024)
         except OSError as error:
             listening.close()
-            hint = " Set PORT to another one." if port else ""
+            busy = error.errno in (errno.EADDRINUSE, errno.EACCES)
+            hint = (
+                " Set PORT to another one." if busy else " Set GYMNASIA_HOST to an address of this machine."
+            )
             raise CommandError(f"cannot listen on {host}:{port}: {error.strerror}.{hint}") from None
         listening.setblocking(False)
         return listening
@@ -115,9 +119,11 @@ class Command(BaseCommand):
         if users.objects.filter(is_superuser=True).exists():
             return False
         password = secrets.token_urlsafe(12)
-        users.objects.create_superuser("admin", None, password)
+        taken = users.objects.filter(username="admin").exists()  # somebody who signed up chose it
+        name = f"admin-{secrets.token_hex(3)}" if taken else "admin"
+        users.objects.create_superuser(name, None, password)
         self.stdout.write(
-            f"Sign in as admin with the password {password} (shown only now), or sign up on the page."
+            f"Sign in as {name} with the password {password} (shown only now), or sign up on the page."
         )
         self.stdout.flush()
         return True
@@ -144,7 +150,10 @@ class Command(BaseCommand):
     def _greet(
         self, address: str, local: local_model.LocalModel | local_model.Absent, *, newcomer: bool
     ) -> None:
-        lines = [f"Gymnasia is at {address}/  (Ctrl-C ends it)"]
+        where = (
+            f"{settings.PUBLIC_ORIGIN}/, served from {address}" if settings.PUBLIC_ORIGIN else f"{address}/"
+        )
+        lines = [f"Gymnasia is at {where}  (Ctrl-C ends it)", *settings.ODDITIES]
         if not newcomer:
             lines += ["Sign in with your account, or sign up on the page."]
         if isinstance(local, local_model.Absent):
