@@ -109,11 +109,12 @@ class AnthropicReader:
         if told is None:
             return _NOTHING
         kind = told.type or event.type
+        if kind == "content_block_delta":
+            self._accepted += 1
+            return self._blocks.add(told.index, told.delta) if told.delta is not None else _NOTHING
         if kind == "ping":
             return _NOTHING
         self._accepted += 1
-        if kind == "content_block_delta":
-            return self._blocks.add(told.index, told.delta) if told.delta is not None else _NOTHING
         if kind == "error" or event.type == "error" or told.error:
             self._fail(told.error or _bare_error(data))
             return _NOTHING

@@ -96,7 +96,7 @@ class Blocks:
 
     def add(self, index: int | None, piece: Piece) -> list[Delta]:
         """Add to an open block; raise `MalformedStream` for text that no open block can hold."""
-        block = self._find(index)
+        block = self._open.get(index) if index is not None else self._find(None)
         if block is None:
             raise MalformedStream("expected deltas of open blocks only, got one of another")
         kind = piece.type or ""
@@ -108,7 +108,10 @@ class Blocks:
         if field is None or text is None:
             self._unknown = True
             return _NOTHING
-        block.added.setdefault(field, []).append(text)
+        pieces = block.added.get(field)
+        if pieces is None:
+            pieces = block.added[field] = []
+        pieces.append(text)
         if kind == block.expected:
             if block.kind is not None:
                 return [TextDelta(block.kind, block.number, text)]

@@ -66,6 +66,10 @@ _CONTINUED = {Outcome.complete, Outcome.tool_requested}
 CONTINUATION = "continuationToken"
 """The key of the one item of a carry that is no part: the token with which the provider goes on."""
 
+_MARKS = frozenset({REST, END, JUNK})
+# Looking a member up in its enum costs as much as a call.
+_SAID, _THOUGHT = PartKind.answer, PartKind.reasoning
+
 _NOTHING: list[Delta] = []
 
 
@@ -116,19 +120,11 @@ class GoogleReader:
 
     def feed(self, event: Event) -> list[Delta]:
         """Return what this chunk adds, in the order of its parts."""
-        if event.type == REST:
-            self._unfinished = True
-            return _NOTHING
-        if event.type == END:
-            # Behind an error it is no event that came too late, only the end of the form.
-            self._accepted += not self.finished
-            self._array_closed = self.finished = True
+        if event.type in _MARKS and self._read_mark(event.type):
             return _NOTHING
         if self.finished:
             self.late_events += 1
             return _NOTHING
-        if event.type == JUNK:
-            raise MalformedStream("expected a JSON array of objects, got other text in it")
         data = event.data
         if not data.startswith("{"):
             word = data.strip()
@@ -140,10 +136,27 @@ class GoogleReader:
             return _NOTHING
         self._accepted += 1
         deltas: list[Delta] = []
-        self._read(chunk, deltas)
+        for candidate in chunk.candidates or ():
+            if not candidate.index:
+                self._read_candidate(candidate, deltas)
+        self._read_rest(chunk)
         if event.type == OBJECT and not self.finished:
             raise MalformedStream("expected server-sent events or a JSON array, got a bare JSON object")
         return deltas
+
+    def _read_mark(self, type_: str) -> bool:
+        """Take what the array's own form says; False where that counts as an event."""
+        if type_ == REST:
+            self._unfinished = True
+        elif type_ == END:
+            # Behind an error it is no event that came too late, only the end of the form.
+            self._accepted += not self.finished
+            self._array_closed = self.finished = True
+        elif self.finished:
+            return False
+        else:
+            raise MalformedStream("expected a JSON array of objects, got other text in it")
+        return True
 
     def close(self, ending: Ending) -> Verdict:
         """Judge the stream: error before refusal before what the last finish reason says at an orderly end."""
@@ -168,7 +181,7 @@ class GoogleReader:
             finish = _TOOLS if self._calls.whole else _BROKEN_CALL
         return msgspec.structs.replace(finish, provider_reason=word)
 
-    def _read(self, chunk: Chunk, deltas: list[Delta]) -> None:
+    def _read_rest(self, chunk: Chunk) -> None:
         if chunk.responseId and self.response_id is None:
             self.response_id = storable(chunk.responseId)
         told = chunk.usageMetadata
@@ -176,9 +189,6 @@ class GoogleReader:
             self._counts = told
         if chunk.promptFeedback is not None and chunk.promptFeedback.blockReason:
             self._blocked = _word(chunk.promptFeedback.blockReason)
-        for candidate in chunk.candidates or ():
-            if not candidate.index:
-                self._read_candidate(candidate, deltas)
         if chunk.error:
             self._error = google_stream_fault(chunk.error)
             self.finished = True
@@ -186,24 +196,19 @@ class GoogleReader:
     def _read_candidate(self, candidate: Candidate, deltas: list[Delta]) -> None:
         content = candidate.content
         for part in (content.parts if content is not None else None) or ():
-            if isinstance(part, dict):
-                self._read_part(part, deltas)
+            if not isinstance(part, dict):
+                continue
+            call = part.get("functionCall")
+            if isinstance(call, dict):
+                delta = self._calls.read(call)
+                self._parts.add_call(part, delta)
+                deltas.append(delta)
+            elif text := self._parts.add(part):
+                deltas.append(TextDelta(_THOUGHT if part.get("thought") is True else _SAID, 0, text))
         if candidate.finishReason:
             self._finish_word = _word(candidate.finishReason)
         if candidate.continuationToken:
             self._token = candidate.continuationToken
-
-    def _read_part(self, part: dict[str, Any], deltas: list[Delta]) -> None:
-        text, call = part.get("text"), part.get("functionCall")
-        if isinstance(call, dict):
-            delta = self._calls.read(call)
-            self._parts.add_call(part, delta)
-            deltas.append(delta)
-            return
-        self._parts.add(part)
-        if isinstance(text, str) and text:
-            kind = PartKind.reasoning if part.get("thought") is True else PartKind.answer
-            deltas.append(TextDelta(kind, 0, text))
 
 
 def _word(text: str) -> str:

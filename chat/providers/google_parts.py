@@ -23,19 +23,19 @@ class ReplyParts:
         self._calls: dict[int | str, dict[str, Any]] = {}
         self._needed = False
 
-    def add(self, part: dict[str, Any]) -> None:
-        """Take a part that is no call."""
-        thought = part.get("thought")
+    def add(self, part: dict[str, Any]) -> str:
+        """Take a part that is no call; return its text, "" if it has none."""
         text = part.get("text")
-        if len(part) > 1 + ("thought" in part) or not isinstance(text, str):
+        if not isinstance(text, str) or len(part) > 1 + ("thought" in part):
             self._append(part)
             self._needed = True
-            return
-        kind = thought is True
+            return text if isinstance(text, str) else ""
+        kind = part.get("thought") is True
         if kind is not self._kind:
             self._append(part)
             self._kind = kind
         self._texts.append(text)
+        return text
 
     def add_call(self, part: dict[str, Any], delta: ToolDelta) -> None:
         """Take a part of a call; all parts of one call become one, which stands where the first stood."""

@@ -208,8 +208,9 @@ class Pipeline:
         except EventTooLarge as error:
             events, too_large = error.events, error
         try:
+            feed, add = self._reader.feed, released.add
             for event in events:
-                for delta in self._reader.feed(event):
+                for delta in feed(event):
                     part = self._open
                     if (
                         part is not None
@@ -218,7 +219,7 @@ class Pipeline:
                         and part.key == delta.key
                     ):
                         if text := part.grow(delta.text):
-                            released.add(part.lane, text)
+                            add(part.lane, text)
                         continue
                     for change in self._assembler.feed(delta):
                         self._pass(change, released)

@@ -76,10 +76,10 @@ class SseReader:
                 text = text[1:]
         if not text:
             return []
+        last_end = text.rfind("\n") + 1
         if "\r" in text:
             self._swallow_lf = text[-1] == "\r"
-            text = _CR_ENDS.sub("\n", text)
-        last_end = text.rfind("\n") + 1
+            last_end = max(last_end, text.rfind("\r") + 1)
         events: list[Event] = []
         if last_end:
             whole, text = text[:last_end], text[last_end:]
@@ -98,8 +98,13 @@ class SseReader:
         return []
 
     def _read_blocks(self, text: str, events: list[Event]) -> None:
-        """Read whole lines; nearly every event is one `data` line, at most behind an `event` line: that comes first."""
-        blocks = text.split("\n\n")
+        """Read whole lines; nearly every event is one `data` line, at most behind an `event` line: that comes first.
+
+        One kind of blank line parts the text into blocks; another kind, and any CR, is met line by line.
+        """
+        has_cr = "\r" in text
+        end = "\r\n" if has_cr and "\r\n\r\n" in text else "\n"
+        blocks = text.split(end + end)
         last = blocks.pop()
         # No character has more than four bytes, so that nearly nothing must be counted.
         surely_small = self._max_event_bytes // 4
@@ -107,19 +112,20 @@ class SseReader:
             if not self._event_bytes:
                 type_, line = "", block
                 if block.startswith("event:"):
-                    type_, _, line = block.partition("\n")
-                if line.startswith("data:") and "\n" not in line:
+                    type_, _, line = block.partition(end)
+                is_one_line = "\n" not in line and not (has_cr and ("\r" in line or "\r" in type_))
+                if is_one_line and line.startswith("data:"):
                     if len(block) > surely_small:
                         self._check_plain(block, events)
                     type_ = type_[7:] if type_.startswith(" ", 6) else type_[6:]
                     data = line[6:] if line.startswith(" ", 5) else line[5:]
                     events.append(Event(type_ or "message", data, self._id))
                     continue
-            for line in block.split("\n"):
+            for line in _CR_ENDS.sub("\n", block).split("\n"):
                 self._read_line(line, events)
             self._read_line("", events)
         if last:
-            for line in last[:-1].split("\n"):
+            for line in _CR_ENDS.sub("\n", last).split("\n")[:-1]:
                 self._read_line(line, events)
 
     def _check_plain(self, block: str, events: list[Event]) -> None:
