@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from typing import cast
 
 import aiohttp
 import httpx
@@ -66,7 +67,9 @@ class Response:
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body in pieces of any size. Raises `Lost` or `Silent`; an orderly end proves nothing."""
         encoded = self._response.headers.get("content-encoding", "identity").lower() != "identity"
-        pieces = self._response.aiter_bytes() if encoded else self._response.aiter_raw()
+        # The transport's own stream: the client's `aiter_raw` wraps it twice more, a tenth of the cost of a chunk.
+        plain = cast("httpx.AsyncByteStream", self._response.stream)
+        pieces = self._response.aiter_bytes() if encoded else plain
         try:
             async for piece in pieces:
                 yield piece
