@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from chat.views import commands, organise, pages
+from chat.views import commands, favicon, organise, pages
 
 app_name = "chat"
 
 urlpatterns = [
     path("", pages.home, name="home"),
+    path("favicon.ico", favicon.favicon),
     path("conversations/<uuid:conversation_id>/", pages.conversation, name="conversation"),
     path("conversations/<uuid:conversation_id>/rename/", organise.rename, name="rename"),
     path("conversations/<uuid:conversation_id>/delete/", organise.delete, name="delete"),

@@ -4,6 +4,7 @@ Takes the words of a generation's row, gives an `Ending`. It knows no request an
 without a row of its own is told by its state, so that no reply ever ends without a sentence.
 """
 
+import re
 from typing import NamedTuple
 
 from django.utils.functional import Promise
@@ -22,6 +23,11 @@ class Ending(NamedTuple):
     sentence: Text
     retry: bool = True
 
+    @property
+    def mark(self) -> Text:
+        """The word that tells kinds apart before colour does."""
+        return MARKS[self.kind]
+
 
 MARKS: dict[str, Text] = {
     "stopped": pgettext_lazy("mark of a reply", "stopped"),
@@ -36,7 +42,7 @@ REASONS: dict[str, Ending] = {
     # A person's wish.
     "cancelled": Ending("stopped", _("You stopped this reply here.")),
     "deleted": Ending(
-        "stopped", _("The conversation was deleted while this was being written."), retry=False
+        "stopped", _("This conversation was deleted while the reply was being written."), retry=False
     ),
     # The provider stopped short, and said so.
     "max_tokens": Ending("limit", _("The model came to its length limit before it was done.")),
@@ -99,11 +105,42 @@ STATES: dict[str, Ending] = {
     "expired": Ending("expired", _("The time for this reply ran out.")),
 }
 
-GONE: Text = _("This reply is gone: it was deleted, here or in another window.")
+PROVIDER_BROKE = Ending("failed", _("The provider had a fault of its own and did not answer."))
+# How the wires begin the detail of an HTTP error. A provider's own word for it may be anything.
+_SERVER_FAULT = re.compile(r"HTTP 5\d\d\b")
 
 
-def ending(state: str, reason: str) -> Ending | None:
-    """How a reply in `state` ended, for `reason`; None while it is being written and when it is an answer."""
+class PageEnding(NamedTuple):
+    """How an open page ends what it shows of a reply, when it will hear no more of it; the state is the page's alone."""
+
+    name: str
+    state: str
+    reason: str
+    ending: Ending
+
+
+PAGE_ENDINGS = (
+    PageEnding("gone", "cancelled", "deleted", REASONS["deleted"]),
+    PageEnding(
+        "signedOut",
+        "incomplete",
+        "signed_out",
+        Ending(
+            "cut",
+            _("You have been signed out, so this page no longer follows the reply. Sign in to see how it went on."),
+            retry=False,
+        ),
+    ),
+)
+
+
+def ending(state: str, reason: str, detail: str = "") -> Ending | None:
+    """How a reply in `state` ended, for `reason`; None while it is being written and when it is an answer.
+
+    `detail` (the row's) only tells who is to blame for an HTTP error: what broke there did not turn anybody down.
+    """
     if state not in GENERATION.finals or state == "confirmed":
         return None
+    if reason == "http_error" and _SERVER_FAULT.match(detail):
+        return PROVIDER_BROKE
     return REASONS.get(reason) or STATES[state]

@@ -51,7 +51,6 @@ class Reply:
     message: Message | None = None
     at: dt.datetime | None = None
     ending: endings.Ending | None = None
-    mark: endings.Text = ""
 
     @property
     def lanes(self) -> tuple[Lane, Lane, Lane]:
@@ -78,7 +77,6 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
         )
     else:
         text = drafts.snapshot(generation)
-    ending = endings.ending(generation.state, generation.reason)
     return Reply(
         id=generation.pk,
         handle=generation.number,
@@ -93,8 +91,7 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
         current=current,
         message=message,
         at=generation.confirmed_at or generation.ended_at,
-        ending=ending,
-        mark=endings.MARKS[ending.kind] if ending else "",
+        ending=endings.ending(generation.state, generation.reason, generation.detail),
     )
 
 

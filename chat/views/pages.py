@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods
 from chat import conversations, generations
 from chat.generations import Busy, Rejected
 from chat.models import Conversation, Generation
+from chat.replies import endings
 from chat.replies.reply import render_turn, shown
 from chat.views.answers import SeeOther, refusal, wants_json
 from chat.views.composer import Composer, ask_form, compose, sent_again
@@ -159,5 +160,6 @@ def _conversation(
         "writing": writing,
         "composer": composer,
         "socket": f"/ws/conversations/{owned.pk}/",
+        "page_endings": endings.PAGE_ENDINGS,
     }
     return render(request, "chat/conversation.html", context, status=status)

@@ -2,12 +2,16 @@
 
 import re
 import time
+from urllib.parse import urlsplit
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.person import NewPerson, Person, numbered
 from tests.fakes.processes import ProviderProcess, ServerProcess, wait_for
 from tests.fakes.relay import Relay
+
+# What a browser says of a network that is away.
+CUT = ("WebSocket connection to", "ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED")
 
 
 def test_a_second_question_while_a_reply_is_written(walker: Person) -> None:
@@ -22,6 +26,8 @@ def test_a_second_question_while_a_reply_is_written(walker: Person) -> None:
     expect(other.locator("textarea")).to_have_value("Me too")
     other.get_by_role("button", name="Stop").click()
     running.becomes("cancelled")
+    expect(other.get_by_role("alert")).to_have_count(0)
+    expect(other.locator("textarea")).to_be_focused()
     other.locator("textarea").press("Enter")
     expect(other.locator("[data-generation]")).to_have_count(2)
     walker.last(other).becomes("confirmed")
@@ -45,11 +51,148 @@ def test_deleting_a_conversation_ends_its_reply_everywhere(walker: Person, provi
     at = wait_for(closed, what="the provider's connection is closed", timeout_s=5)
     assert at is not None
     assert at - pressed < 1
-    expect(walker.page.locator("#connection")).to_contain_text("This conversation is gone")
+    expect(walker.page.locator("#connection")).to_contain_text("This conversation was deleted")
     answer = walker.page.goto(walker.page.url)
     assert answer is not None
     assert answer.status == 404
     walker.forgive("404")
+
+
+def has_ended(page: Page, sentence: str) -> None:
+    """Nothing on the page looks as if a reply were still being written."""
+    reply = page.locator("[data-generation]").last
+    expect(reply.locator(".ending p")).to_contain_text(sentence)
+    expect(reply.locator(".ending .model")).to_have_text("scripted-1")
+    expect(page.locator(".cursor")).to_have_count(0)
+    expect(page.get_by_text("draft", exact=True)).to_have_count(0)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+
+
+def test_a_page_of_a_deleted_conversation_ends_what_it_shows(walker: Person) -> None:
+    """The words that were there stay, and what the person has typed goes into a new conversation."""
+    page = walker.page
+    walker.ask("slow 100 600").has("w3")
+    page.locator("textarea").fill("And without")
+    other = walker.tab()
+    other.goto(page.url)
+    other.get_by_role("link", name="Delete").click()
+    other.locator("main form button[type=submit]").click()
+    expect(other.locator("h1")).to_have_text("What shall we work on?")
+    has_ended(page, "This conversation was deleted while the reply was being written.")
+    numbered(walker.last().text)
+    expect(page.get_by_role("link", name="Delete")).to_have_count(0)
+    expect(page.locator(".contents .entry")).to_have_count(0)
+    expect(page.locator("textarea")).to_have_value("And without")
+    gone = page.url
+    page.locator("textarea").press("Enter")
+    expect(page.locator(".question")).to_have_text("And without")
+    assert page.url != gone
+    expect(page.locator("textarea")).to_be_focused()
+    walker.last().becomes("confirmed")
+    walker.forgive("404")
+
+
+def test_a_page_that_comes_back_to_a_deleted_conversation_ends_too(
+    server: ServerProcess, new_person: NewPerson
+) -> None:
+    """The socket is refused before its handshake, which looks like a server that is away: the page has to ask."""
+    with Relay(server.port) as relay:
+        person = new_person(f"http://127.0.0.1:{relay.port}")
+        person.ask("slow 50 600").has("w5")
+        path = urlsplit(person.page.url).path
+        elsewhere = person.context.request
+        relay.cut()
+        expect(person.page.locator("#connection")).to_contain_text("Reconnecting")
+        page = elsewhere.get(f"{server.url}{path}delete/").text()
+        token = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)[0]
+        done = elsewhere.post(
+            f"{server.url}{path}delete/",
+            form={"csrfmiddlewaretoken": token},
+            headers={"Accept": "application/json"},
+        )
+        assert done.json() == {"url": "/"}
+        relay.mend()
+        expect(person.page.locator("#connection")).to_contain_text("This conversation was deleted")
+        has_ended(person.page, "This conversation was deleted while the reply was being written.")
+        person.forgive(*CUT, "404")
+
+
+def sign_in(person: Person, page: Page) -> None:
+    page.locator("input[name=login]").fill(person.name)
+    page.locator("input[name=password]").fill(person.password)
+    page.locator("main form button[type=submit]").click()
+    expect(page.locator("textarea")).to_be_visible()
+
+
+def test_who_was_signed_out_elsewhere_goes_on_after_signing_in(walker: Person) -> None:
+    """Stop finds nobody signed in: the page says so and stands still, and takes up the reply when it may again."""
+    page = walker.page
+    walker.ask("slow 50 600").has("w3")
+    page.locator("textarea").fill("Me too")
+    other = walker.tab()
+    other.goto(page.url)
+    other.get_by_role("button", name="Sign out").click()
+    expect(other.get_by_text("You have signed out.")).to_be_visible()
+    walker.stop()
+    has_ended(page, "You have been signed out, so this page no longer follows the reply.")
+    expect(page.locator("#connection")).to_contain_text("You have been signed out.")
+    page.locator("textarea").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("You have been signed out.")
+    expect(page.locator("textarea")).to_have_value("Me too")
+    sign_in(walker, other)
+    page.locator("textarea").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("A reply is being written.")
+    expect(page.locator("#connection")).to_be_hidden()
+    walker.last().has("w4")
+    walker.stop()
+    walker.last().becomes("cancelled")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.locator("textarea")).to_have_value("Me too")
+    walker.forgive("409", "403", "WebSocket connection to")
+
+
+def test_an_error_goes_with_its_reason(server: ServerProcess, new_person: NewPerson) -> None:
+    """What the line says is true at each moment: busy, then cut off, then nothing."""
+    with Relay(server.port) as relay:
+        person = new_person(f"http://127.0.0.1:{relay.port}")
+        page, alert = person.page, person.page.get_by_role("alert")
+        reply = person.ask("slow 30 100").has("w3")
+        page.locator("textarea").fill("Me too")
+        page.locator("textarea").press("Enter")
+        expect(alert).to_contain_text("A reply is being written.")
+        relay.cut()
+        expect(alert).to_contain_text("The connection to the server is lost. Your text is kept")
+        page.locator("textarea").press("Enter")
+        expect(alert).to_contain_text("The connection to the server is lost. Your text is kept")
+        relay.mend()
+        expect(alert).to_have_count(0)
+        reply.becomes("confirmed")
+        expect(page.locator("textarea")).to_have_value("Me too")
+        slow = person.ask("slow 30 40").has("w3")
+        page.locator("textarea").fill("Again")
+        page.locator("textarea").press("Enter")
+        expect(alert).to_contain_text("A reply is being written.")
+        slow.becomes("confirmed")
+        expect(alert).to_have_count(0)
+        person.forgive(*CUT)
+
+
+def test_the_line_has_the_focus_when_it_is_needed(walker: Person) -> None:
+    """After the first question and after Stop; not where the reader has gone elsewhere."""
+    page = walker.page
+    line = page.locator("textarea")
+    expect(line).to_be_focused()
+    walker.ask("slow 50 600").has("w2")
+    expect(line).to_be_focused()
+    assert "#" not in page.url
+    walker.stop()
+    walker.last().becomes("cancelled")
+    expect(line).to_be_focused()
+    running = walker.ask("slow 50 600").has("w2")
+    page.get_by_role("link", name="Rename").focus()
+    page.keyboard.press("Escape")
+    running.becomes("cancelled")
+    expect(page.get_by_role("link", name="Rename")).to_be_focused()
 
 
 def test_a_lost_network_loses_no_words(server: ServerProcess, new_person: NewPerson) -> None:
@@ -68,7 +211,7 @@ def test_a_lost_network_loses_no_words(server: ServerProcess, new_person: NewPer
         reply.becomes("confirmed")
         assert numbered(reply.text) == 200
         assert person.page.evaluate("performance.getEntriesByType('navigation').length") == 1
-        person.forgive("WebSocket connection to", "ERR_CONNECTION", "ERR_EMPTY_RESPONSE")
+        person.forgive(*CUT)
 
 
 def test_a_text_that_attacks_stays_text(walker: Person) -> None:

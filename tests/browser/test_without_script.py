@@ -20,3 +20,19 @@ def test_ask_stop_and_try_again_work_as_plain_forms(server: ServerProcess, new_p
     expect(person.page.locator("[data-generation]")).to_have_count(3)
     person.stop()
     person.last().becomes("cancelled")
+
+
+def test_nothing_is_typed_into_a_page_that_refreshes_itself(
+    server: ServerProcess, new_person: NewPerson
+) -> None:
+    """It would be lost every two seconds: while a reply is written there is Stop, and a sentence that says why."""
+    page = (person := new_person(server.url, scripts=False)).page
+    expect(page.locator(".keys")).to_be_hidden()
+    person.ask("slow 100 600")
+    expect(page.get_by_text("This page refreshes itself until the reply has ended.")).to_be_visible()
+    expect(page.locator("textarea, select, .keys").filter(visible=True)).to_have_count(0)
+    person.stop()
+    person.last().becomes("cancelled")
+    expect(page.locator("textarea")).to_be_editable()
+    expect(page.locator("select")).to_be_visible()
+    expect(page.locator(".refreshing, .keys").filter(visible=True)).to_have_count(0)

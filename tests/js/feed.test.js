@@ -7,7 +7,7 @@ import { Feed, address, backoffMs } from "../../chat/static/chat/js/feed.js";
 function stage(position = () => "3:7") {
   const sockets = [];
   const timers = [];
-  const seen = { frames: [], told: [], joined: 0 };
+  const seen = { frames: [], told: [], joined: 0, refused: 0 };
   const clock = { ms: 0 };
   const feed = new Feed({
     url: "ws://host/ws/",
@@ -15,6 +15,7 @@ function stage(position = () => "3:7") {
     joining: () => seen.joined++,
     receive: (frame) => seen.frames.push(frame),
     tell: (status) => seen.told.push(status),
+    refused: () => seen.refused++,
     connect: (url) => {
       const socket = {
         url, readyState: 0, sent: [],
@@ -106,13 +107,30 @@ test("a longer loss is told, and each wait is longer than the last", () => {
   assert.deepEqual(seen.told, ["open", "lost", "open"]);
 });
 
-test("a conversation that is gone is not asked for again", () => {
-  const { feed, sockets, seen, pass, timers } = stage();
+for (const code of [4401, 4404]) {
+  test(`a page that was sent away for good (${code}) does not come back`, () => {
+    const { feed, sockets, seen, pass, timers } = stage();
+    feed.open();
+    sockets[0].accept();
+    sockets[0].end(code);
+    pass(60_000);
+    assert.deepEqual([sockets.length, seen.told, timers.length], [1, ["open", "gone"], 0]);
+  });
+}
+
+test("a connection that never came about is told: a refusal looks like a server that is away", () => {
+  const { feed, sockets, seen, pass } = stage();
   feed.open();
+  assert.equal(feed.lost, false); // not yet there is not lost
   sockets[0].accept();
-  sockets[0].end(4404);
-  pass(60_000);
-  assert.deepEqual([sockets.length, seen.told, timers.length], [1, ["open", "gone"], 0]);
+  sockets[0].end(1006);
+  assert.deepEqual([seen.refused, feed.lost], [0, true]);
+  pass(500);
+  sockets[1].end(1006);
+  assert.deepEqual([seen.refused, feed.lost], [1, true]);
+  pass(1000);
+  sockets[2].accept();
+  assert.deepEqual([seen.refused, feed.lost], [1, false]);
 });
 
 test("a page that is left asks no more, and a page that is looked at asks at once", () => {

@@ -1,13 +1,37 @@
 // @ts-check
 /**
  * The line on which a person writes: Enter asks, Shift+Enter starts a new line, nothing fires while an input method
- * composes. A message that could not be sent stays in the line, with one sentence that says why.
+ * composes. A message that could not be sent stays in the line, with one sentence that says why, for as long as that is so.
  */
 
 /**
  * @typedef {{conversation: string, url: string, generation: string, handle: number, html: string}} Started
- * @typedef {{ok: true, value: any} | {ok: false, message: string}} Answer
+ * @typedef {"offline" | "signedOut" | "missing" | "busy" | "refused"} Cause why something failed
+ * @typedef {{ok: true, value: any} | {ok: false, message: string, cause: Cause}} Answer
  */
+
+/**
+ * Whether an error still holds after this has happened: a reply ended, the server was reached again, the person wrote on.
+ * @param {Cause} cause
+ * @param {"ended" | "reached" | "written"} event
+ * @param {boolean} lost whether the page knows of its own that the server is away
+ */
+export function holds(cause, event, lost) {
+  if (cause === "busy") return event === "reached";
+  if (cause === "offline") return event === "written" ? lost : event !== "reached";
+  return event === "ended" || (event === "reached" && cause !== "signedOut");
+}
+
+/** The page's own token is as old as the page; signing in again, in another tab, makes a new one. */
+async function renewToken() {
+  const response = await fetch(location.href);
+  if (!response.ok || response.redirected) return response;
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  const name = "input[name=csrfmiddlewaretoken]";
+  const token = /** @type {HTMLInputElement | null} */ (fresh.querySelector(name))?.value ?? "";
+  for (const field of document.querySelectorAll(name)) /** @type {HTMLInputElement} */ (field).value = token;
+  return token;
+}
 
 /**
  * Whether this key asks. On a touch keyboard Enter is the only way to a new line, so it stays one.
@@ -24,39 +48,57 @@ export function asks(event, coarse) {
  * @param {string} url
  * @param {FormData} body
  * @param {{offline?: string, signedOut?: string, failed?: string}} sentences
+ * @param {(() => Promise<string | Response>) | null} [renew] gives a fresh token, or the answer that had none
  * @returns {Promise<Answer>}
  */
-export async function post(url, body, sentences) {
+export async function post(url, body, sentences, renew = renewToken) {
   /** @type {Response} */
   let response;
+  let value = null;
   try {
     response = await fetch(url, { method: "POST", body, headers: { Accept: "application/json" } });
+    if (response.headers.get("Content-Type")?.startsWith("application/json"))
+      value = await response.json().catch(() => null);
+    if (value?.error === "csrf" && renew) {
+      const token = await renew();
+      if (typeof token === "string") {
+        body.set("csrfmiddlewaretoken", token);
+        return await post(url, body, sentences, null);
+      }
+      response = token;
+    }
   } catch {
-    return { ok: false, message: sentences.offline ?? "" };
+    return { ok: false, message: sentences.offline ?? "", cause: "offline" };
   }
-  if (response.redirected) return { ok: false, message: sentences.signedOut ?? "" };
-  const value = response.headers.get("Content-Type")?.startsWith("application/json")
-    ? await response.json().catch(() => null)
-    : null;
+  if (response.redirected) return { ok: false, message: sentences.signedOut ?? "", cause: "signedOut" };
   if (response.ok && value) return { ok: true, value };
-  return { ok: false, message: value?.message ?? sentences.failed ?? "" };
+  const cause = response.status === 404 ? "missing" : value?.error === "busy" ? "busy" : "refused";
+  return { ok: false, message: value?.message ?? sentences.failed ?? "", cause };
 }
 
 export class Composer {
   #sending = false;
   /** The reply that is being written, if any. @type {string | null} */
   #writing = null;
+  /** Why the line shows an error, while it does. @type {Cause | null} */
+  #cause = null;
+  /** Stop was pressed by itself, not by its key: the focus was on it, and has to go somewhere. */
+  #pressed = false;
 
   /**
    * @param {HTMLFormElement} form
    * @param {object} hooks
    * @param {(started: Started) => void} hooks.started
    * @param {(sending: boolean) => void} [hooks.sending]
+   * @param {(cause: Cause) => void} [hooks.failed] a command was answered so
+   * @param {() => boolean} [hooks.lost] whether the page has lost the server, and would not hear of a reply's end
    */
-  constructor(form, { started, sending = () => {} }) {
+  constructor(form, { started, sending = () => {}, failed = () => {}, lost = () => false }) {
     this.form = form;
     this.started = started;
     this.sendingChanged = sending;
+    this.failed = failed;
+    this.lost = lost;
     this.line = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem("text"));
     this.error = /** @type {HTMLElement} */ (form.querySelector("#composer-error"));
     this.stopButton = /** @type {HTMLButtonElement} */ (form.querySelector(".stop"));
@@ -70,9 +112,13 @@ export class Composer {
       event.preventDefault();
       form.requestSubmit(this.askButton);
     });
-    this.line.addEventListener("input", () => this.#grow());
+    this.line.addEventListener("input", () => {
+      this.#grow();
+      this.settle("written");
+    });
     this.stopButton.addEventListener("click", (event) => {
       event.preventDefault();
+      this.#pressed = true;
       void this.stop();
     });
     document.addEventListener("keydown", (event) => {
@@ -106,20 +152,45 @@ export class Composer {
 
   /** @param {string | null} generation the reply that is being written */
   setWriting(generation) {
-    const focused = document.activeElement === this.stopButton;
+    const bereft = this.#pressed || document.activeElement === this.stopButton;
     this.#writing = generation;
     this.form.toggleAttribute("data-writing", generation !== null);
     this.stopButton.disabled = false;
     if (generation !== null) {
       const pattern = this.stopButton.dataset.stop ?? "";
       this.stopButton.formAction = pattern.replace(/[0-9a-f-]{36}/, generation);
-    } else if (focused) this.line.focus(); // the button goes away; the focus must not
+      return;
+    }
+    this.settle("ended");
+    this.#pressed = false;
+    if (bereft) this.takeFocus(); // the button goes away; the focus must not
+  }
+
+  /** The line takes the focus where nothing else has it; never by opening a keyboard over the page, never by scrolling. */
+  takeFocus() {
+    const at = document.activeElement;
+    if (at && at !== document.body && at !== this.stopButton) return;
+    if (!matchMedia("(pointer: coarse)").matches) this.line.focus({ preventScroll: true });
+  }
+
+  /** The page hears the server, or does not; what was said of the other case is no longer true. @param {boolean} reached */
+  setReached(reached) {
+    if (reached) this.settle("reached");
+    else if (this.#cause === "busy") this.tell(this.form.dataset.offline ?? "", "offline");
+  }
+
+  /** The conversation is gone: what is asked from here on begins a new one. */
+  beginAnew() {
+    this.form.action = this.form.dataset.home ?? "";
+    this.line.placeholder = this.form.dataset.anew ?? "";
   }
 
   async ask() {
     if (this.#sending) return;
     if (this.#writing !== null) {
-      this.tell(this.form.dataset.busy ?? "");
+      // Without a connection nobody can say whether it is still being written.
+      if (this.lost()) this.tell(this.form.dataset.offline ?? "", "offline");
+      else this.tell(this.form.dataset.busy ?? "", "busy");
       return;
     }
     const body = new FormData(this.form);
@@ -128,8 +199,9 @@ export class Composer {
     const answer = await post(this.form.action, body, this.form.dataset);
     this.#setSending(false);
     if (!answer.ok) {
-      this.tell(answer.message);
+      this.tell(answer.message, answer.cause);
       this.line.focus();
+      this.failed(answer.cause);
       return;
     }
     this.tell("");
@@ -142,10 +214,10 @@ export class Composer {
     if (this.#writing === null || this.stopButton.disabled) return;
     this.stopButton.disabled = true;
     const answer = await post(this.stopButton.formAction, this.token(), this.form.dataset);
-    if (!answer.ok) {
-      this.stopButton.disabled = false;
-      this.tell(answer.message);
-    }
+    if (answer.ok) return;
+    this.#pressed = this.stopButton.disabled = false;
+    this.tell(answer.message, answer.cause);
+    this.failed(answer.cause);
   }
 
   /** The page's token alone, for a command without a message. */
@@ -162,11 +234,20 @@ export class Composer {
     return typeof value === "string" ? value : "";
   }
 
-  /** @param {string} message "" for none */
-  tell(message) {
+  /**
+   * @param {string} message "" for none
+   * @param {Cause} [cause] how long it stays
+   */
+  tell(message, cause = "refused") {
+    this.#cause = message === "" ? null : cause;
     this.error.textContent = message;
     this.error.hidden = message === "";
     this.line.toggleAttribute("aria-invalid", message !== "");
+  }
+
+  /** Something happened: an error whose reason it takes away goes. @param {"ended" | "reached" | "written"} event */
+  settle(event) {
+    if (this.#cause && !holds(this.#cause, event, this.lost())) this.tell("");
   }
 
   /** @param {boolean} sending */

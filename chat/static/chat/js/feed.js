@@ -8,8 +8,8 @@ import { parse } from "#chat/cursors";
 /** @typedef {import("./cursors.js").Frame} Frame */
 /** @typedef {"open" | "lost" | "gone"} Status */
 
-/** The server ended the socket because the conversation is not there (any more): coming back is no use. */
-const NOT_FOUND = 4404;
+/** The server ended the socket for good: the person is not signed in, or the conversation is not there (any more). */
+const FOR_GOOD = new Set([4401, 4404]);
 const ACK_MS = 1000;
 const NOTE_MS = 1000;
 const STEADY_MS = 5000;
@@ -35,6 +35,8 @@ export class Feed {
   /** @type {WebSocket | null} */
   #socket = null;
   #attempt = 0;
+  #opened = false;
+  #lost = false;
   #stopped = false;
   /** @type {any} */
   #retryTimer = null;
@@ -55,6 +57,7 @@ export class Feed {
    * @param {() => void} parts.joining called before each connection
    * @param {(frame: Frame) => void} parts.receive
    * @param {(status: Status) => void} parts.tell
+   * @param {() => void} [parts.refused] a connection did not come about: the server is away, or does not let this page in
    * @param {(url: string) => WebSocket} [parts.connect]
    * @param {() => number} [parts.now] in milliseconds
    * @param {() => number} [parts.random]
@@ -67,6 +70,7 @@ export class Feed {
     joining,
     receive,
     tell,
+    refused = () => {},
     connect = (target) => new WebSocket(target),
     now = () => performance.now(),
     random = Math.random,
@@ -78,6 +82,7 @@ export class Feed {
     this.joining = joining;
     this.receive = receive;
     this.tell = tell;
+    this.refused = refused;
     this.connect = connect;
     this.now = now;
     this.random = random;
@@ -85,9 +90,14 @@ export class Feed {
     this.cancel = cancel;
   }
 
+  /** Whether a connection was lost, or refused, and none has come about since. */
+  get lost() {
+    return this.#lost;
+  }
+
   /** Connect now, whatever was planned; also after a gap, from where the page stands. */
   open() {
-    this.#stopped = false;
+    this.#stopped = this.#opened = false;
     this.cancel(this.#retryTimer);
     this.#retryTimer = null;
     this.#drop();
@@ -97,6 +107,8 @@ export class Feed {
     this.#noteTimer ??= this.after(() => this.tell("lost"), NOTE_MS);
     socket.onopen = () => {
       if (socket !== this.#socket) return;
+      this.#opened = true;
+      this.#lost = false;
       this.cancel(this.#noteTimer);
       this.#noteTimer = null;
       this.#steadyTimer = this.after(() => (this.#attempt = 0), STEADY_MS);
@@ -154,7 +166,8 @@ export class Feed {
   #closed(code) {
     this.#drop();
     if (this.#stopped) return;
-    if (code === NOT_FOUND) {
+    this.#lost = true;
+    if (FOR_GOOD.has(code)) {
       this.cancel(this.#noteTimer);
       this.#noteTimer = null;
       this.tell("gone");
@@ -162,6 +175,7 @@ export class Feed {
     }
     this.#noteTimer ??= this.after(() => this.tell("lost"), NOTE_MS);
     this.#retryTimer = this.after(() => this.open(), backoffMs(this.#attempt++, this.random()));
+    if (!this.#opened) this.refused();
   }
 
   #drop() {

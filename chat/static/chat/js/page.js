@@ -15,16 +15,29 @@ let feed = null;
 /** Notices of turns that came while a send was under way: most of them tell of that very turn. @type {import("./cursors.js").Frame[]} */
 let held = [];
 
+/** Why this page hears no more, once that is so. @type {"gone" | "signedOut" | null} */
+let over = null;
+
 const follow = new Follow(byId("latest"));
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("form.composer"));
-const composer = form && new Composer(form, { started, sending });
+const composer =
+  form &&
+  new Composer(form, {
+    started,
+    sending,
+    failed: (cause) => {
+      if (over || cause === "missing" || cause === "signedOut") void verify();
+    },
+    lost: () => feed?.lost ?? false,
+  });
 
 /** @param {import("./composer.js").Started} turn */
 function started(turn) {
-  if (!thread) {
-    location.assign(turn.url);
+  if (!thread || over === "gone") {
+    location.assign(`${turn.url}#text`); // the line of the next page goes on where this one's was
     return;
   }
+  if (over) resume();
   thread.place(turn.html);
   follow.jump();
 }
@@ -46,27 +59,63 @@ function announce(words) {
   if (line) line.textContent = line.dataset[words] ?? words;
 }
 
-/**
- * The server ended the feed for good. It may be wrong (a socket that failed looks the same), so the page asks once more.
- */
-async function gone() {
+/** Something was not there, or did not let this page in: ask the server whether the page itself still stands. */
+async function verify() {
+  if (!thread) return;
   const response = await fetch(location.href, { method: "HEAD" }).catch(() => null);
-  if (response?.status === 404) {
-    show("gone");
-    return;
+  if (response?.redirected) end("signedOut");
+  else if (response?.status === 404) end("gone");
+  else if (response?.ok && over === "signedOut") resume();
+}
+
+/** This page hears no more: nothing on it may look as if it did. @param {"gone" | "signedOut"} why */
+function end(why) {
+  // Somebody else may have signed in since, to whom this conversation does not exist.
+  if (over) return;
+  over = why;
+  feed?.close();
+  const ending = /** @type {HTMLTemplateElement | null} */ (byId(`ending-${why}`));
+  if (ending) thread?.abandon(ending);
+  composer?.tell(""); // the line above it says what there is to say
+  if (why === "gone") {
+    composer?.beginAnew();
+    for (const verb of document.querySelectorAll(".headline .verbs, #thread .actions, #thread [data-copy]")) verb.remove();
+    document.querySelector(".contents .entry[aria-current]")?.closest("li")?.remove();
   }
+  show(why);
+}
+
+/** Signed in again. */
+function resume() {
+  over = null;
+  feed?.open();
+  thread?.takeUp();
+}
+
+/** The server ended the feed for good. It may be wrong (a socket that failed looks the same), so the page asks once more. */
+async function dismissed() {
+  await verify();
   const writing = thread?.writing;
   if (writing) await thread?.fetch(writing);
-  setTimeout(() => feed?.open(), 2000);
+  setTimeout(reopen, 2000);
+}
+
+function reopen() {
+  if (!over) feed?.open();
 }
 
 /** @param {import("./feed.js").Status} status */
 function tell(status) {
-  if (status === "gone") void gone();
-  else show(status);
+  if (over) return;
+  if (status === "gone") {
+    void dismissed();
+    return;
+  }
+  composer?.setReached(status === "open");
+  show(status);
 }
 
-/** @param {import("./feed.js").Status} status */
+/** @param {import("./feed.js").Status | "signedOut"} status */
 function show(status) {
   const line = byId("connection");
   if (!line) return;
@@ -78,7 +127,8 @@ const root = byId("thread");
 if (root && composer) {
   thread = new Thread(root, {
     painted: (handle, seq) => feed?.ack(handle, seq),
-    gap: () => feed?.open(),
+    gap: reopen,
+    missing: () => void verify(),
     grew: () => follow.painted(),
     announce,
     writing: (generation) => {
@@ -97,15 +147,18 @@ if (root && composer) {
       else thread?.receive(frame);
     },
     tell,
+    refused: () => void verify(),
   });
   feed.open();
   addEventListener("online", () => feed?.hurry());
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) feed?.hurry();
+    if (document.hidden) return;
+    if (over === "signedOut") void verify();
+    else feed?.hurry();
   });
   addEventListener("pagehide", () => feed?.close());
   addEventListener("pageshow", (event) => {
-    if (event.persisted) feed?.open();
+    if (event.persisted) reopen();
   });
   root.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;
@@ -119,6 +172,10 @@ if (root && composer) {
       void copyText(copy);
     }
   });
+  if (location.hash === "#text") {
+    history.replaceState(null, "", location.pathname + location.search);
+    composer.takeFocus();
+  }
   const [navigation] = performance.getEntriesByType("navigation");
   if (/** @type {PerformanceNavigationTiming | undefined} */ (navigation)?.type === "navigate" && !location.hash) follow.jump();
 }
@@ -136,10 +193,11 @@ async function tryAgain(button, line) {
   if (answer.ok) {
     line.tell("");
     started(answer.value);
-    line.line.focus();
+    line.takeFocus();
   } else {
     button.disabled = false;
-    line.tell(answer.message);
+    line.tell(answer.message, answer.cause);
+    line.failed(answer.cause);
   }
 }
 
@@ -148,15 +206,18 @@ async function tryAgain(button, line) {
  * @param {HTMLAnchorElement} link
  */
 async function copyText(link) {
+  let away = false;
   const text = fetch(link.href).then((response) => {
-    if (!response.ok || response.redirected) throw new Error(`expected the text, got ${response.status}`);
+    away = response.status === 404 || response.redirected;
+    if (!response.ok || away) throw new Error(`expected the text, got ${response.status}`);
     return response.text();
   });
   try {
     const item = new ClipboardItem({ "text/plain": text.then((words) => new Blob([words], { type: "text/plain" })) });
     await navigator.clipboard.write([item]);
   } catch {
-    location.assign(link.href);
+    if (away) void verify();
+    else location.assign(link.href);
     return;
   }
   const label = link.querySelector("span");

@@ -25,6 +25,7 @@ const HIDDEN_PAINT_MS = 1000;
  * @property {() => void} gap the server has to be asked again
  * @property {(generation: string | null) => void} writing
  * @property {() => void} grew
+ * @property {() => void} missing the server knows nothing of a reply that it had told of
  * @property {(words: string) => void} announce
  */
 
@@ -69,6 +70,8 @@ export class Thread {
   #live = new Map();
   /** @type {Set<string>} */
   #fetching = new Set();
+  /** Replies that this page stopped following before they ended. @type {Set<string>} */
+  #abandoned = new Set();
   #scheduled = false;
 
   /**
@@ -144,11 +147,46 @@ export class Thread {
       const pattern = this.root.dataset.turn ?? "";
       const response = await fetch(pattern.replace(/[0-9a-f-]{36}/, generation));
       if (response.ok && !response.redirected) this.place(await response.text());
+      else this.hooks.missing();
     } catch {
       this.hooks.gap(); // offline: the feed comes back by itself and tells of the turn again
     } finally {
       this.#fetching.delete(generation);
     }
+  }
+
+  /**
+   * The page will hear no more: what is being written ends here, for everybody to see.
+   * @param {HTMLTemplateElement} ending how, as the server words it
+   */
+  abandon(ending) {
+    if (this.#live.size === 0) return;
+    for (const live of this.#live.values()) {
+      const { article } = live;
+      live.paint();
+      this.#cursors.know(live.handle, live.seq, { over: true });
+      this.#abandoned.add(live.id);
+      const end = /** @type {DocumentFragment} */ (ending.content.cloneNode(true));
+      const status = article.querySelector(":scope > .status");
+      const model = end.querySelector(".model");
+      if (model) model.textContent = status?.querySelector(".model")?.textContent ?? "";
+      end.querySelector("time")?.setAttribute("datetime", new Date().toISOString());
+      localiseTimes(end, new Date());
+      article.dataset.state = ending.dataset.state;
+      article.dataset.reason = ending.dataset.reason;
+      for (const source of article.querySelectorAll("template[data-source]")) source.remove();
+      if (status) status.replaceWith(end);
+    }
+    this.#live.clear();
+    this.hooks.announce(ending.content.querySelector(".ending p")?.textContent ?? "");
+    this.hooks.writing(null);
+    this.hooks.grew();
+  }
+
+  /** The page hears again: how did it go on? */
+  takeUp() {
+    for (const generation of this.#abandoned) void this.fetch(generation);
+    this.#abandoned.clear();
   }
 
   /** Whether the page shows this reply already. @param {string} generation */

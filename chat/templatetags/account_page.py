@@ -1,0 +1,52 @@
+"""What allauth's forms lack on our sheet: one word for one thing, the first line ready to write on, no promise of mail.
+
+Takes bound fields, gives words and widgets. Knows no view; the forms and their checks stay allauth's own.
+"""
+
+from typing import Any
+
+from django import template
+from django.conf import settings
+from django.forms import BoundField, Form
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+register = template.Library()
+
+LABELS: dict[str, str | Promise] = {
+    "login": _("Username or e-mail"),
+    "remember": _("Remember me"),
+    "email": _("E-mail"),
+    "email_optional": _("E-mail (optional)"),
+}
+
+
+@register.filter
+def label_of(field: BoundField) -> str | Promise:
+    """The field's name in our words; one that we have no words for keeps its own."""
+    optional = "" if field.field.required else "_optional"
+    return LABELS.get(field.name + optional) or LABELS.get(field.name) or field.label
+
+
+@register.simple_tag
+def widget_of(field: BoundField, *, focus: bool) -> SafeString:
+    """The field's line. What a person signs in with is filled in by browsers as the username that it mostly is."""
+    # The label says it already, and a placeholder goes away when somebody writes.
+    attributes: dict[str, Any] = {"placeholder": False, "autofocus": focus}
+    if field.name == "login":
+        attributes["autocomplete"] = "username"
+    return field.as_widget(attrs=attributes)
+
+
+@register.filter
+def first_to_write(form: Form) -> BoundField | None:
+    """Where the cursor belongs: the first field with an error, else the first one."""
+    fields = form.visible_fields()
+    return next((field for field in fields if field.errors), fields[0] if fields else None)
+
+
+@register.simple_tag
+def sends_mail() -> bool:
+    """Whether mail leaves this server; without it no page may say that some was sent."""
+    return bool(getattr(settings, "SENDS_MAIL", False))
