@@ -127,7 +127,9 @@ PAGE_ENDINGS = (
         "signed_out",
         Ending(
             "cut",
-            _("You have been signed out, so this page no longer follows the reply. Sign in to see how it went on."),
+            _(
+                "You have been signed out, so this page no longer follows the reply. Sign in to see how it went on."
+            ),
             retry=False,
         ),
     ),

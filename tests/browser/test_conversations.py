@@ -136,6 +136,7 @@ def test_who_was_signed_out_elsewhere_goes_on_after_signing_in(walker: Person) -
     walker.stop()
     has_ended(page, "You have been signed out, so this page no longer follows the reply.")
     expect(page.locator("#connection")).to_contain_text("You have been signed out.")
+    expect(page.locator("textarea")).to_be_focused()
     page.locator("textarea").press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("You have been signed out.")
     expect(page.locator("textarea")).to_have_value("Me too")

@@ -23,7 +23,9 @@ def test_a_killed_server_leaves_a_labelled_draft(
         started = time.monotonic()
         reply.becomes("incomplete", timeout_s=15)
         # The socket that was torn down and the tries while nobody listened were this test's own doing.
-        person.forgive("WebSocket connection to", "ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED")
+        person.forgive(
+            "WebSocket connection to", "ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED"
+        )
         assert time.monotonic() - started < 15
         assert reply.reason == "worker_lost"
         kept = numbered(reply.text)
@@ -54,4 +56,6 @@ def test_a_server_that_is_told_to_stop_says_so_at_once(
         again = person.last()
         assert (again.state, again.reason, numbered(again.text)) == ("incomplete", "shutdown", shown)
         expect(again.element.get_by_role("button", name="Try again")).to_be_visible()
-        person.forgive("WebSocket connection to", "ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED")
+        person.forgive(
+            "WebSocket connection to", "ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED"
+        )

@@ -19,14 +19,47 @@ def test_every_final_state_but_one_has_a_row() -> None:
 
 def test_sentences_are_distinct() -> None:
     """Two ends that read alike cannot be told apart by a person, nor by whom they ask for help."""
-    sentences = [str(row.sentence) for row in [*endings.REASONS.values(), *endings.STATES.values()]]
+    rows = [*endings.REASONS.values(), *endings.STATES.values(), endings.PROVIDER_BROKE]
+    rows += [each.ending for each in endings.PAGE_ENDINGS if each.name == "signedOut"]
+    sentences = [str(row.sentence) for row in rows]
     assert sorted(set(sentences)) == sorted(sentences)
 
 
 def test_every_kind_has_a_mark() -> None:
     """The mark is the word that distinguishes kinds before colour does."""
-    kinds = {row.kind for row in [*endings.REASONS.values(), *endings.STATES.values()]}
-    assert kinds == set(endings.MARKS)
+    rows = [*endings.REASONS.values(), *endings.STATES.values()]
+    assert {row.kind for row in rows} == set(endings.MARKS)
+    assert [row.mark for row in rows] == [endings.MARKS[row.kind] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("detail", "broke"),
+    [
+        ("HTTP 500: Something broke.", True),
+        ("HTTP 503", True),
+        ("HTTP 529: Overloaded", True),
+        ("HTTP 400: no such field", False),
+        ("HTTP 5000", False),
+        ("they said HTTP 500", False),
+        ("", False),
+    ],
+)
+def test_who_broke_did_not_refuse(detail: str, broke: bool) -> None:  # noqa: FBT001
+    """An HTTP error of the 5xx kind is the provider's fault; nobody's request was turned down."""
+    expected = endings.PROVIDER_BROKE if broke else endings.REASONS["http_error"]
+    assert endings.ending("failed", "http_error", detail) == expected
+    assert endings.ending("failed", "rate_limited", detail) == endings.REASONS["rate_limited"]
+
+
+def test_a_page_ends_as_the_reply_did_and_otherwise_says_that_it_looks_away() -> None:
+    """What a page is told nothing more of stands there in a state that is over."""
+    assert [(each.name, each.state, each.reason) for each in endings.PAGE_ENDINGS] == [
+        ("gone", "cancelled", "deleted"),
+        ("signedOut", "incomplete", "signed_out"),
+    ]
+    assert {each.state for each in endings.PAGE_ENDINGS} <= {str(state) for state in GENERATION.finals}
+    assert endings.PAGE_ENDINGS[0].ending == endings.REASONS["deleted"]
+    assert not any(each.ending.retry for each in endings.PAGE_ENDINGS)
 
 
 @pytest.mark.parametrize("state", [*sorted(set(State) - GENERATION.finals), State.confirmed])

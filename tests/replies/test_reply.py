@@ -5,7 +5,7 @@ import re
 from django.contrib.auth.models import User
 from django.test import Client
 
-from chat import drafts, running
+from chat import drafts, generations, running
 from chat.drafts import STORE
 from chat.models import Generation
 from chat.replies.reply import render_reply, reply_of
@@ -88,6 +88,16 @@ def test_refusal_is_shown_in_its_own_words(ana: User) -> None:
     html = render_reply(row)
     assert "<p>I can't.</p>" in html
     assert 'data-kind="refused"' in html
+
+
+def test_every_end_says_who_wrote_and_when(ana: User) -> None:
+    """A reply that was cut is asked about as often as one that is ready: which model, at what time."""
+    for generation in (ended(sent(ana), cut()), ended(sent(ana), reading())):
+        html = render_reply(generation)
+        assert '<span class="model">Scripted One</span>' in html
+        assert generation.ended_at is not None
+        assert len(re.findall(r'<time datetime="[^"]+">\d\d:\d\d</time>', html)) == 1
+        generations.cancel(generation, by=ana)
 
 
 def test_other_words_of_a_state_never_make_it_ready(ana: User) -> None:

@@ -1,13 +1,21 @@
 """Pages for what went wrong: in our design, without a way in, and in JSON for our script."""
 
+import datetime as dt
+import re
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import User
+from django.contrib.messages import constants
+from django.contrib.messages.storage.cookie import CookieStorage
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
+from pytest_django import Settings
 
+from chat.models import Conversation
 from chat.views import errors
+from tests.rows import sent
 
 JSON = {"Accept": "application/json"}
 
@@ -55,13 +63,88 @@ def test_unknown_address(client: Client, db: None) -> None:
 
 
 @pytest.mark.parametrize("path", ["/accounts/login/", "/accounts/signup/", "/accounts/password/reset/"])
-def test_accounts_wear_our_design(client: Client, db: None, path: str) -> None:
-    """allauth's pages stand on our sheet: labels above, no style or script of their own."""
+def test_accounts_wear_our_design(client: Client, db: None, path: str, settings: Settings) -> None:
+    """allauth's pages stand on our sheet: labels above, no style or script of their own, the cursor in the first line."""
+    settings.SENDS_MAIL = True
     text = client.get(path).content.decode()
     assert '<main class="sheet"' in text
     assert "<label for=" in text
     assert "<style" not in text
     assert 'class="button primary"' in text
+    assert len(re.findall(r"<input[^>]* autofocus", text)) == 1
+
+
+def sheet(response: HttpResponse) -> str:
+    """The words of a sheet."""
+    text = re.sub(r"<[^>]*>", " ", response.content.decode().split('<main class="sheet"', 1)[1])
+    return " ".join(text.split())
+
+
+NO_MAIL = "This server sends no mail; an administrator can set a new password for you."
+
+
+def test_without_mail_no_page_promises_any(client: Client, db: None, settings: Settings) -> None:
+    """Somebody who waits for a message that is never sent waits for ever."""
+    settings.SENDS_MAIL = False
+    assert "/password/reset/" not in client.get("/accounts/login/").content.decode()
+    for url in ("/accounts/password/reset/", "/accounts/password/reset/done/"):
+        page = client.get(url)
+        assert NO_MAIL in sheet(page)
+        assert "<form" not in page.content.decode()
+
+
+def test_with_mail_the_way_is_open(client: Client, db: None, settings: Settings) -> None:
+    """From the sign-in page to the form, and to what happens next."""
+    settings.SENDS_MAIL = True
+    assert 'href="/accounts/password/reset/"' in client.get("/accounts/login/").content.decode()
+    assert "Write your e-mail address" in sheet(client.get("/accounts/password/reset/"))
+    done = sheet(client.get("/accounts/password/reset/done/"))
+    assert "a link is on its way to it" in done
+    assert NO_MAIL not in done
+
+
+def test_messages_are_shown_once_and_where_they_belong(client: Client, ana: User) -> None:
+    """That one is signed in is seen from the page; that one has signed out is said, once, where one is then."""
+    ana.set_password("long-enough-93")
+    ana.save()
+    client.post("/accounts/login/", {"login": "ana", "password": "long-enough-93"})
+    assert "notice" not in client.get("/").content.decode()
+    page = client.post("/accounts/logout/", follow=True)
+    assert re.findall(r'<p class="notice[^>]*>([^<]*)</p>', page.content.decode()) == ["You have signed out."]
+    assert "notice" not in client.get("/accounts/login/").content.decode()
+
+
+def test_whatever_else_is_told_is_told_on_the_page_too(page: Client) -> None:
+    """A confirmed address, say, leads to the first page; kept unseen, it would come up much later."""
+    storage = CookieStorage(RequestFactory().get("/"))
+    sent = HttpResponse()
+    storage.add(constants.SUCCESS, "You have confirmed <it>.")
+    storage.update(sent)
+    page.cookies["messages"] = sent.cookies["messages"].value
+    text = page.get("/").content.decode()
+    assert '<p class="notice success" role="status">You have confirmed &lt;it&gt;.</p>' in text
+    assert "notice" not in page.get("/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "path", ["/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/nowhere/"]
+)
+def test_no_page_mixes_languages(client: Client, db: None, path: str) -> None:
+    """allauth and Django know Portuguese, our own pages do not yet: whoever prefers it gets one whole language."""
+    asked = client.get(path, headers={"Accept-Language": "pt-BR,pt;q=0.9"})
+    assert asked.headers["Content-Language"] == "en"
+    assert sheet(asked) == sheet(client.get(path))
+    assert '<html lang="en">' in asked.content.decode()
+
+
+def test_dates_are_in_the_language_of_the_page(page: Client, ana: User) -> None:
+    """Names of months come from Django, everything around them from us."""
+    sent(ana)
+    day = dt.datetime(2026, 2, 3, tzinfo=dt.UTC)
+    Conversation.objects.update(updated=day)
+    text = page.get("/", headers={"Accept-Language": "pt-BR"}).content.decode()
+    assert ">3 Feb</time>" in text
+    assert "<h2>Earlier</h2>" in text
 
 
 def test_errors_of_a_form_stand_beside_its_fields(client: Client, db: None) -> None:

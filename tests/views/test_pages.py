@@ -120,6 +120,11 @@ def test_page_of_a_reply_that_is_not_there_yet(page: Client) -> None:
     assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in text
     assert f'formaction="/generations/{generation.pk}/stop/"' in text
     assert f'data-socket="/ws/conversations/{generation.conversation_id}/"' in text
+    assert '<p class="refreshing">This page refreshes itself until the reply has ended.' in text
+    assert re.findall(r'<template id="ending-(\w+)" data-state="(\w+)" data-reason="(\w+)">', text) == [
+        ("gone", "cancelled", "deleted"),
+        ("signedOut", "incomplete", "signed_out"),
+    ]
     assert text.count("<textarea") == 1
 
 

@@ -82,7 +82,7 @@ export class Composer {
   #writing = null;
   /** Why the line shows an error, while it does. @type {Cause | null} */
   #cause = null;
-  /** Stop was pressed by itself, not by its key: the focus was on it, and has to go somewhere. */
+  /** Stop was pressed on the page, not by Escape: the focus was there, and has to go somewhere. */
   #pressed = false;
 
   /**
@@ -215,7 +215,10 @@ export class Composer {
     this.stopButton.disabled = true;
     const answer = await post(this.stopButton.formAction, this.token(), this.form.dataset);
     if (answer.ok) return;
-    this.#pressed = this.stopButton.disabled = false;
+    this.stopButton.disabled = false;
+    // Disabled, it had lost the focus.
+    if (this.#pressed && document.activeElement === document.body) this.stopButton.focus({ preventScroll: true });
+    this.#pressed = false;
     this.tell(answer.message, answer.cause);
     this.failed(answer.cause);
   }
