@@ -1,9 +1,35 @@
-"""The Django application; it registers nothing but itself and its system checks."""
+"""The Django application: what it calls itself, and what it does when the framework says that something goes.
+
+Deleting has many doors (a verb, the admin, a shell, a query, a person whose conversations go with them), and Django's
+signal is the one that all of them pass, in the transaction that deletes.
+"""
+
+from typing import Any
 
 from django.apps import AppConfig
+from django.db.models.signals import pre_delete
 
 
 class ChatConfig(AppConfig):
     name = "chat"
     default_auto_field = "django.db.models.BigAutoField"
     verbose_name = "Chat"
+
+    def ready(self) -> None:
+        """Models may be imported from here on."""
+        pre_delete.connect(_conversation_goes, sender="chat.Conversation")
+        pre_delete.connect(_message_goes, sender="chat.Message")
+
+
+def _conversation_goes(instance: Any, **_: Any) -> None:
+    from chat import conversations
+
+    conversations.let_go(instance.pk)
+
+
+def _message_goes(instance: Any, origin: Any = None, **_: Any) -> None:
+    """Where the deletion began with messages; with its conversation, a message has been let go of already."""
+    from chat import conversations
+
+    if getattr(origin, "model", type(origin)) is type(instance):
+        conversations.let_go_of_message(instance.pk)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -9,6 +10,7 @@ from django.db.models import F
 
 from chat import generations, launching
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
+from chat.models.generation import GenerationQuerySet
 from chat.streaming.outcome import Reason
 
 TITLE_CHARS = 120
@@ -49,13 +51,33 @@ def rename(conversation: Conversation, title: str) -> None:
 
 
 def delete(conversation: Conversation, *, by: AbstractBaseUser) -> None:
-    """Delete it with its messages and drafts. An unfinished reply is cancelled in the same transaction; the rows of
-    its generations survive, without text, for the audit."""
+    """Delete it with its messages and drafts. An unfinished reply is cancelled in the same transaction, in the name of
+    `by`; the rest is done by `let_go`, however a conversation comes to be deleted."""
     with transaction.atomic():
-        for running in Generation.objects.unfinished().filter(conversation=conversation):
-            generations.cancel(running, by=by, reason=Reason.deleted)
-        # A runner that is still winding down must not write a checkpoint of deleted text again.
-        Generation.objects.filter(conversation=conversation).update(fence=F("fence") + 1)
-        Checkpoint.objects.filter(generation__conversation=conversation).delete()
-        launching.tell("closed", conversation.pk)
+        _cancel(Generation.objects.filter(conversation=conversation), by=by)
         conversation.delete()
+
+
+def let_go(conversation_id: UUID) -> None:
+    """What goes with a conversation that is being deleted: by `delete`, with its person, by a query, in the admin or in a
+    shell. The application calls it for each, in the transaction that deletes. The rows of its generations survive, without
+    text, for the audit."""
+    _let_go(Generation.objects.filter(conversation_id=conversation_id))
+    launching.tell("closed", conversation_id)
+
+
+def let_go_of_message(message_id: UUID) -> None:
+    """The same for a message that is deleted out of a conversation that stays: nobody answers it any more."""
+    _let_go(Generation.objects.filter(parent_id=message_id))
+
+
+def _let_go(rows: GenerationQuerySet) -> None:
+    _cancel(rows, by=None)
+    # A runner that is still winding down, here or in another process, must not write a checkpoint of deleted text again.
+    rows.update(fence=F("fence") + 1)
+    Checkpoint.objects.filter(generation__in=rows).delete()
+
+
+def _cancel(rows: GenerationQuerySet, *, by: AbstractBaseUser | None) -> None:
+    for running in rows.unfinished():
+        generations.cancel(running, by=by, reason=Reason.deleted)

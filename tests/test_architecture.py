@@ -22,7 +22,7 @@ LINES_MAX = 400
 
 # Modules that have no test file of their own name, and where they are proven instead.
 MIRRORED_ELSEWHERE = {
-    "chat/apps.py": "a name and nothing else",
+    "chat/apps.py": "tests/test_conversations.py deletes through every door that it watches",
     "chat/routing.py": "tests/test_consumers.py opens sockets through it",
     "chat/urls.py": "tests/views/ ask for each address",
     "chat/serving.py": "tests/management/test_serve.py and tests/browser/ run the server that it is",

@@ -1,9 +1,12 @@
 """How a conversation is read, renamed and taken away."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
 
 from chat import conversations, drafts, generations, launching, running
 from chat.conversations import Turn
@@ -85,31 +88,96 @@ def test_what_is_no_title_is_rejected(ana: AbstractBaseUser, title: str) -> None
     assert conversation_of(row).title == "How long?"
 
 
-def test_deleting_takes_every_text_and_keeps_the_audit(ana: AbstractBaseUser) -> None:
-    """The rows of generations and their journal survive: who, when, which model, how it ended; no word of it."""
+def _by_verb(conversation: Conversation, user: AbstractBaseUser) -> None:
+    conversations.delete(conversation, by=user)
+
+
+def _by_row(conversation: Conversation, user: AbstractBaseUser) -> None:
+    conversation.delete()
+
+
+def _by_query(conversation: Conversation, user: AbstractBaseUser) -> None:
+    Conversation.objects.filter(pk=conversation.pk).delete()
+
+
+def _by_person(conversation: Conversation, user: AbstractBaseUser) -> None:
+    user.delete()
+
+
+def _by_people(conversation: Conversation, user: AbstractBaseUser) -> None:
+    get_user_model().objects.filter(pk=user.pk).delete()
+
+
+WAYS = [_by_verb, _by_row, _by_query, _by_person, _by_people]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_deleting_takes_every_text_and_keeps_the_audit(
+    ana: AbstractBaseUser, way: Callable[[Conversation, AbstractBaseUser], None]
+) -> None:
+    """Whatever the door: the rows of generations and their journal survive: who, when, which model, how it ended; no
+    word of it."""
     first = ended(sent(ana, "Secret one?"), cut())
     writing = sent(ana, "Secret two?", conversation=first.conversation)
     job = opened(writing)
     drafts.save([drafts.Save(writing.pk, 1, draft(writing, "Secret draft"))])
-    other = sent(ana, "Kept?")
-    conversations.delete(conversation_of(first), by=ana)
+    other = sent(person("eva"), "Kept?")
+    way(conversation_of(first), ana)
     assert list(Conversation.objects.all()) == [other.conversation]
     assert list(Message.objects.values_list("text", flat=True)) == ["Kept?"]
     assert not Checkpoint.objects.exists()
+    user_id = get_user_model().objects.filter(username="ana").values_list("pk", flat=True).first()
+    by = "system" if way is not _by_verb else f"user:{user_id}"
     kept = Generation.objects.exclude(pk=other.pk).order_by("number")
     assert [(row.state, row.reason, row.conversation_id, row.parent_id, row.user_id) for row in kept] == [
-        ("incomplete", "stream_truncated", None, None, ana.pk),
-        ("cancelled", "deleted", None, None, ana.pk),
+        ("incomplete", "stream_truncated", None, None, user_id),
+        ("cancelled", "deleted", None, None, user_id),
     ]
-    assert JournalRow.objects.filter(subject_id=writing.pk).count() == 3
-    # What its runner still writes changes nothing: the fence has moved.
+    history = JournalRow.objects.filter(subject_id=writing.pk).order_by("sequence")
+    assert list(history.values_list("trigger", "actor")) == [
+        ("opened", "runner-1"),
+        ("first_delta", "runner-1"),
+        ("cancel", by),
+    ]
+    # What its runner still writes changes nothing: the fence has moved, and nobody thinks that it holds the lease.
+    assert running.renew("runner-1") == set()
+    drafts.save([drafts.Save(writing.pk, job.generation.fence, draft(writing, "Secret draft"))])
     running.wind_down(job, cut(Reason.cancelled), draft(writing, "Secret draft"))
     assert running.end(job, reading("Secret answer"), draft(writing)).generation.state == "cancelled"
     assert (Message.objects.count(), Checkpoint.objects.exists()) == (1, False)
 
 
+@pytest.mark.parametrize("door", ["row", "query"])
+def test_a_message_that_is_deleted_takes_its_reply_with_it(ana: AbstractBaseUser, door: str) -> None:
+    """The conversation stays, and what nobody asks any more is not answered."""
+    first = ended(sent(ana, "One?"), reading("First."))
+    writing = opened(sent(ana, "Secret two?", conversation=first.conversation)).generation
+    drafts.save([drafts.Save(writing.pk, 1, draft(writing, "Secret draft"))])
+    asked = Message.objects.filter(text="Secret two?")
+    (asked if door == "query" else asked.get()).delete()
+    row = Generation.objects.get(pk=writing.pk)
+    assert (row.state, row.reason, row.fence, row.parent_id) == ("cancelled", "deleted", 2, None)
+    assert list(Message.objects.order_by("created").values_list("text", flat=True)) == ["One?", "First."]
+    assert not Checkpoint.objects.exists()
+
+
+def test_a_deletion_that_is_rolled_back_changes_nothing(ana: AbstractBaseUser) -> None:
+    """One transaction: no reply is stopped for a conversation that is still there."""
+    writing = opened(sent(ana)).generation
+    drafts.save([drafts.Save(writing.pk, 1, draft(writing))])
+    with transaction.atomic():
+        ana.delete()
+        assert not Checkpoint.objects.exists()
+        transaction.set_rollback(True)
+    row = Generation.objects.get(pk=writing.pk)
+    assert (row.state, row.fence, row.checkpoint.answer) == ("buffered", 1, "Two")
+
+
 @pytest.mark.django_db(transaction=True)
-def test_the_engine_is_told_to_stop_and_to_close_after_the_commit() -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_the_engine_is_told_to_stop_and_to_close_after_the_commit(
+    way: Callable[[Conversation, AbstractBaseUser], None],
+) -> None:
     """In this order: a page learns that the reply has ended, then that there is nothing to come back to."""
     calls: list[tuple[str, Any]] = []
 
@@ -122,13 +190,15 @@ def test_the_engine_is_told_to_stop_and_to_close_after_the_commit() -> None:
         def closed(self, conversation_id: Any) -> None:
             calls.append(("closed", conversation_id))
 
+        def signed_out(self, session_key: str) -> None: ...
+
     ana, engine = person(), Told()
     row = sent(ana)
     conversation = conversation_of(row)
     key = conversation.pk
     launching.register_engine(engine)
     try:
-        conversations.delete(conversation, by=ana)
+        way(conversation, ana)
     finally:
         launching.unregister_engine(engine)
     assert calls == [("stop", (row.pk, "deleted", False)), ("closed", key)]
