@@ -91,7 +91,21 @@ KNOBS: tuple[Knob, ...] = (
     Knob(
         "ahead_frames", 64, "frames", 1, "How far a socket may run ahead of what its page has acknowledged."
     ),
-    Knob("ahead_bytes", 64 * 1024, "bytes", 1024, "The same in bytes."),
+    Knob(
+        "ahead_bytes",
+        64 * 1024,
+        "bytes",
+        1024,
+        "The same in bytes; also what one response of events brings before its page must come back.",
+    ),
+    Knob(
+        "response_frames",
+        1500,
+        "frames",
+        1,
+        "How many frames one response of events brings: it has no acknowledgements.",
+    ),
+    Knob("heartbeat_s", 15.0, "seconds", 0.05, "How often a response of events shows that it lives."),
 )
 
 

@@ -1,9 +1,10 @@
 """The WebSocket shell of a subscription: frames down, acknowledgements up, nothing else.
 
 Takes a socket of a person who is signed in, for a conversation of theirs; anybody else is refused before the handshake.
+What every transport shares stands here too: which engine of this process they belong to, and how a cursor is read.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -32,11 +33,37 @@ def serve_from(engine: EmbeddedEngine) -> None:
     _engine = engine
 
 
+def serving_engine() -> EmbeddedEngine | None:
+    """The engine that new pages may listen to; None before it runs and while it drains."""
+    return None if _engine is None or _engine.draining else _engine
+
+
 def engine_state() -> str:
     """`running`, `draining` or `absent`, for readiness."""
     if _engine is None:
         return "absent"
     return "draining" if _engine.draining else "running"
+
+
+def subscribe(
+    engine: EmbeddedEngine,
+    conversation_id: UUID,
+    *,
+    send: Callable[[str], Awaitable[None]],
+    leave: Callable[[bool], Awaitable[None]],
+    ahead_frames: int,
+) -> Subscription:
+    """A subscription of this process's engine, not yet joined (`rows_of` is what it joins with)."""
+    return Subscription(
+        conversation_id,
+        hub=engine.hub,
+        store=engine.store,
+        send=send,
+        html=_engine_html(engine),
+        leave=leave,
+        ahead_frames=ahead_frames,
+        ahead_bytes=engine.conf.ahead_bytes,
+    )
 
 
 class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has no types
@@ -46,31 +73,30 @@ class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Chan
 
     async def connect(self) -> None:
         user = self.scope["user"]
-        if _engine is None or _engine.draining:
+        engine = serving_engine()
+        if engine is None:
             await self.close(GOING_AWAY)
             return
         if not user.is_authenticated:
             await self.close(REFUSED)
             return
         conversation_id: UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
-        if not await _engine.db_for_pages(_owns, user.pk, conversation_id):
+        if not await engine.db_for_pages(_owns, user.pk, conversation_id):
             await self.close(NOT_FOUND)
             return
         self.straight_send = self.scope.get("straight_send", self.base_send)
-        cursor = await _engine.db_for_pages(_cursor, conversation_id, self.scope["query_string"])
+        after = parse_qs(self.scope["query_string"].decode("latin-1")).get("after", [""])[0]
+        cursor = await engine.db_for_pages(cursor_of, conversation_id, after)
         await self.accept()
-        self.subscription = Subscription(
+        self.subscription = subscribe(
+            engine,
             conversation_id,
-            hub=_engine.hub,
-            store=_engine.store,
             send=self.send_text,
-            html=_engine_html(_engine),
             leave=self.leave,
-            ahead_frames=_engine.conf.ahead_frames,
-            ahead_bytes=_engine.conf.ahead_bytes,
+            ahead_frames=engine.conf.ahead_frames,
         )
         try:
-            await self.subscription.join(cursor, _engine_load(_engine))
+            await self.subscription.join(cursor, rows_of(engine))
         except BaseException:  # no `disconnect` follows: the hub must not keep a page that is gone
             self.subscription.leave()
             raise
@@ -80,7 +106,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Chan
         await self.straight_send({"type": "websocket.send", "text": text})
 
     async def leave(self, gone: bool) -> None:  # noqa: FBT001 (the one argument of a callback)
-        await self.close(NOT_FOUND if gone else FAILED)
+        failed = FAILED if serving_engine() else GOING_AWAY
+        await self.close(NOT_FOUND if gone else failed)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002
         if text_data is None or len(text_data) > MOST_ACK_CHARS:
@@ -103,9 +130,9 @@ def _owns(user_id: int, conversation_id: UUID) -> bool:
     return Conversation.objects.filter(pk=conversation_id, user_id=user_id).exists()
 
 
-def _cursor(conversation_id: UUID, query: bytes) -> Cursor:
-    """`after=<generation id or number>:<seq>`; whatever is not one counts as the beginning."""
-    name, _, seq = parse_qs(query.decode("latin-1")).get("after", [""])[0].rpartition(":")
+def cursor_of(conversation_id: UUID, after: str) -> Cursor:
+    """`<generation id or number>:<seq>`; whatever is not one counts as the beginning."""
+    name, _, seq = after.rpartition(":")
     if not seq.isascii() or not seq.isdigit() or len(seq) > 9:
         return Cursor()
     if name.isascii() and name.isdigit() and len(name) <= 9:
@@ -117,7 +144,9 @@ def _cursor(conversation_id: UUID, query: bytes) -> Cursor:
     return Cursor(row.number, int(seq)) if row else Cursor()
 
 
-def _engine_load(engine: EmbeddedEngine) -> Callable[[UUID, int], Any]:
+def rows_of(engine: EmbeddedEngine) -> Callable[[UUID, int], Any]:
+    """What a subscription joins with: the generations of its conversation from a number on."""
+
     async def load(conversation_id: UUID, number: int) -> list[Generation]:
         rows: list[Generation] = await engine.db_for_pages(_generations, conversation_id, number)
         return rows

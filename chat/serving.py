@@ -24,6 +24,7 @@ from chat.local_model import Absent, LocalModel
 
 log = logging.getLogger(__name__)
 
+FAREWELL_S = 1.0
 MOST_FRAME_BYTES = 4 * 1024 * 1024
 reactor: Any = current_reactor  # Twisted's module stands for an object; its types say otherwise
 
@@ -65,7 +66,9 @@ class Serving:
             started.addErrback(self._fail)
 
         reactor.callWhenRunning(start)
-        reactor.addSystemEventTrigger("before", "shutdown", self._drain)
+        # In its place, not beside it: it would cancel every response while its last frames are on their way.
+        kill = server.kill_all_applications
+        server.kill_all_applications = lambda: self._drain(server).addBoth(lambda _: kill())
         server.run()
         if self._fault is not None:
             raise self._fault
@@ -86,6 +89,14 @@ class Serving:
         log.error("the server could not start: %s", failure.getErrorMessage())
         reactor.stop()
 
-    def _drain(self) -> defer.Deferred[None]:
+    def _drain(self, server: Server) -> defer.Deferred[None]:
         """Twisted waits for this before it closes anything."""
-        return defer.Deferred.fromFuture(asyncio.ensure_future(self.engine.drain()))
+        return defer.Deferred.fromFuture(asyncio.ensure_future(self._farewell(server)))
+
+    async def _farewell(self, server: Server) -> None:
+        """The engine ends and sends everyone away; then what is being answered has a moment to end by itself."""
+        await self.engine.drain()
+        details = list(server.connections.values())
+        answering = [each["application_instance"] for each in details if "application_instance" in each]
+        if answering:
+            await asyncio.wait(answering, timeout=FAREWELL_S)

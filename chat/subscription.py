@@ -66,6 +66,7 @@ class Subscription:
         self._sent: dict[int, Sent] = {}
         self._ahead: deque[tuple[int, int, int]] = deque()
         self._ahead_bytes = 0
+        self._from = Cursor()
         self._joined = False
         self.lagging = False
 
@@ -75,12 +76,13 @@ class Subscription:
 
         `load` gives the conversation's generations from a number on, oldest first, with their checkpoints.
         """
+        self._from = cursor
         self._hub.join(self)
         for row in await load(self.conversation_id, cursor.handle):
-            known = cursor.seq if row.number == cursor.handle else 0
             await self._send(encode(turn_notice(row)))
-            sent = self._sent.setdefault(row.number, Sent(row.pk))
-            sent.seq = max(sent.seq, known)
+            sent = self._place(row.number, row.pk)
+            if row.number == cursor.handle:
+                sent.seq = max(sent.seq, cursor.seq)
             asked_for = row.number == cursor.handle
             if row.is_final:
                 if asked_for and not sent.over:
@@ -93,6 +95,20 @@ class Subscription:
             if not sent.over:
                 await self._catch_up(sent)
 
+    @property
+    def position(self) -> Cursor:
+        """The cursor of a page that has got all that was sent: in the first reply that is not over to it, else before the
+        reply that comes next. Who comes back with it misses nothing and gets nothing twice."""
+        running = [handle for handle, sent in self._sent.items() if not sent.over]
+        if running:
+            return Cursor(min(running), self._sent[min(running)].seq)
+        return Cursor(max(self._sent) + 1) if self._sent else self._from
+
+    def _place(self, handle: int, generation_id: UUID) -> Sent:
+        """How far this generation was sent; at first, what the page came with."""
+        known = self._from.seq if handle == self._from.handle else 0
+        return self._sent.setdefault(handle, Sent(generation_id, known))
+
     def leave(self) -> None:
         self._hub.leave(self)
 
@@ -104,10 +120,10 @@ class Subscription:
     async def receive(self, generation_id: UUID, frame: Frame) -> None:
         """One frame from the hub."""
         if isinstance(frame, Turn):
-            self._sent.setdefault(frame.handle, Sent(generation_id))
+            self._place(frame.handle, generation_id)
             await self._send(encode(frame))
             return
-        sent = self._sent.setdefault(frame.handle, Sent(generation_id))
+        sent = self._place(frame.handle, generation_id)
         # Before the rows are read nobody knows where the page stands: sent now, the whole draft would overlap with it.
         if self.lagging or sent.over or not self._joined:
             return

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from chat.views import commands, favicon, organise, pages
+from chat.views import commands, events, favicon, organise, pages
 
 app_name = "chat"
 
@@ -10,6 +10,7 @@ urlpatterns = [
     path("", pages.home, name="home"),
     path("favicon.ico", favicon.favicon),
     path("conversations/<uuid:conversation_id>/", pages.conversation, name="conversation"),
+    path("conversations/<uuid:conversation_id>/events", events.events, name="events"),
     path("conversations/<uuid:conversation_id>/rename/", organise.rename, name="rename"),
     path("conversations/<uuid:conversation_id>/delete/", organise.delete, name="delete"),
     path("generations/<uuid:generation_id>/stop/", commands.stop, name="stop"),

@@ -3,78 +3,26 @@
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Self
 
 import pytest
-from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import connections
-from django.test import Client
 
 from chat import consumers, conversations, drafts
 from chat.engine.embedded import EmbeddedEngine
 from chat.models import Generation
 from gymnasia.asgi import application
-from tests.engine.conftest import WAIT_S, endpoint_at
+from tests.engine.conftest import WAIT_S
 from tests.fakes.provider import ScriptedProvider
 from tests.fakes.script import DONE, FIN, Stall, T, Wait, play, whole_answer
-from tests.rows import cut, ended, person, reading, sent
+from tests.listeners import ana, cookie, cookie_of, db, engine, provider, row
+from tests.rows import cut, ended, person, sent
+
+__all__ = ["ana", "cookie", "engine", "provider", "row"]
 
 ORIGIN = b"http://localhost:8000"
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def provider() -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as running:
-        yield running
-
-
-@pytest.fixture
-def ana(transactional_db: None) -> AbstractBaseUser:
-    return person()
-
-
-@pytest.fixture
-def row(ana: AbstractBaseUser) -> Generation:
-    """A confirmed reply, in a conversation of Ana's; made before an engine could run it."""
-    confirmed = ended(sent(ana), reading())
-    return Generation.objects.select_related("conversation").get(pk=confirmed.pk)
-
-
-@pytest.fixture
-def cookie(ana: AbstractBaseUser) -> bytes:
-    return cookie_of(ana)
-
-
-@pytest.fixture
-async def engine(
-    provider: ScriptedProvider, row: Generation, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[EmbeddedEngine]:
-    settings.GYMNASIA = settings.GYMNASIA.but(sweep_interval_s=0.1, look_interval_s=0.2)
-    running = EmbeddedEngine(
-        settings.GYMNASIA,
-        store=drafts.STORE,
-        endpoints=lambda: {"scripted": endpoint_at(provider.base_url)},
-    )
-    await running.start()
-    monkeypatch.setattr(consumers, "_engine", running)
-    yield running
-    if not running.draining:
-        await running.drain()
-    await database_sync_to_async(connections.close_all)()
-
-
-async def db(verb: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    return await database_sync_to_async(verb)(*args, **more)
-
-
-def cookie_of(user: AbstractBaseUser) -> bytes:
-    client = Client()
-    client.force_login(user)  # type: ignore[arg-type]
-    return f"sessionid={client.cookies['sessionid'].value}".encode()
 
 
 class Socket:
@@ -145,8 +93,8 @@ async def test_another_site_cannot_open_a_socket_with_a_persons_cookie(
 
 
 async def test_who_is_not_signed_in_is_refused(engine: EmbeddedEngine, row: Generation) -> None:
-    for cookie in (b"", b"sessionid=0123456789abcdef0123456789abcdef"):
-        assert await Socket(row.conversation_id, cookie=cookie).refused() == consumers.REFUSED
+    for nobodys in (b"", b"sessionid=0123456789abcdef0123456789abcdef"):
+        assert await Socket(row.conversation_id, cookie=nobodys).refused() == consumers.REFUSED
 
 
 async def test_a_stranger_learns_only_that_there_is_nothing(

@@ -559,3 +559,38 @@ async def test_what_is_too_long_for_a_frame_is_sent_in_pieces_or_left_to_be_fetc
     assert scene.page.text[1] == writer.text_at(writer.draft.seq)
     assert (scene.page.frames[-1]["html"], scene.page.faults) == ("", [])
     assert max(len(json.dumps(frame)) for frame in scene.page.frames) <= 2048
+
+
+# --- where a reader stands --------------------------------------------------------------------------------------------
+async def test_the_position_is_the_cursor_of_who_got_all_that_was_sent() -> None:
+    """In the reply that is being written, then before the next one: a last frame is not sent a second time."""
+    scene = Scene()
+    writer = scene.running()
+    assert scene.subscription.position == Cursor(0, 0)
+    await scene.joined(Cursor(1, 0))
+    assert scene.subscription.position == Cursor(1, 0)
+    await writer.publish(writer.paint("Two "))
+    assert scene.subscription.position == Cursor(1, 1)
+    await writer.publish(writer.end())
+    assert scene.subscription.position == Cursor(2, 0)
+    again = scene.subscribe(scene.page)
+    await again.join(Cursor(2, 0), scene.load)
+    assert (again.position, list(again.unfinished())) == (Cursor(2, 0), [])
+
+
+async def test_a_notice_that_comes_while_rows_are_read_does_not_move_the_position_back() -> None:
+    """Who drops out just then must not be sent again what it has."""
+    scene = Scene()
+    writer = scene.running()
+    writer.paint("Two ")
+    writer.paint("minutes")
+    notice = Turn(str(writer.row.pk), 1, None, "buffered", None, 1, None)
+    places: list[Cursor] = []
+
+    async def while_loading() -> None:
+        await scene.subscription.receive(writer.row.pk, notice)
+        places.append(scene.subscription.position)
+
+    scene.while_loading = while_loading
+    await scene.joined(Cursor(1, 1))
+    assert (places, scene.subscription.position) == ([Cursor(1, 1)], Cursor(1, 2))

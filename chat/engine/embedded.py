@@ -85,13 +85,14 @@ class EmbeddedEngine:
         )
 
     async def drain(self) -> None:
-        """Stop: own runs end at once and say why, queued ones are given back, the rest is cancelled."""
+        """Stop: own runs end at once and say why, queued ones are given back, pages are sent away, the rest is cancelled."""
         self.draining = True
         launching.unregister_engine(self)
         for run in list(self._runs.values()):
             self._interrupt(run, Reason.shutdown)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.idle(), DRAIN_S)
+        await self.hub.dismiss()  # after the last frames: everyone has been told how their reply ended
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -73,6 +73,12 @@ class Hub:
         for listener in list(self._listeners.get(conversation_id, ())):
             await self._send_away(listener, gone=True)
 
+    async def dismiss(self) -> None:
+        """The process stops: send everyone away; they may come back to the next one."""
+        for listeners in list(self._listeners.values()):
+            for listener in list(listeners):
+                await self._send_away(listener, gone=False)
+
     def __len__(self) -> int:
         return sum(len(listeners) for listeners in self._listeners.values())
 

@@ -105,3 +105,12 @@ def test_what_some_page_sees_as_running_is_known() -> None:
     hub.join(Page(runs=runs[:2]))
     hub.join(Page(B, runs=runs[1:]))
     assert hub.unfinished() == set(runs)
+
+
+async def test_a_process_that_stops_sends_everyone_away() -> None:
+    """One that fails at it does not keep the others."""
+    hub, here, broken, elsewhere = Hub(DraftStore()), Page(), Page(broken=True), Page(B)
+    for page in (here, broken, elsewhere):
+        hub.join(page)
+    await hub.dismiss()
+    assert (here.got, elsewhere.got, len(hub)) == (["closed"], ["closed"], 0)

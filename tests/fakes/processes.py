@@ -23,6 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PRIVATE = ("_API_KEY", "_BASE_URL", "_URL", "_FILE")
 """Ends of the environment names that would point a test at something outside; they are not handed on."""
 
+HOLDS = "holds: "
+"""How a watched server's lines about itself begin."""
+
 
 def free_port() -> int:
     """A port that was free a moment ago."""
@@ -144,13 +147,15 @@ class ProviderProcess(Child):
 class ServerProcess(Child):
     """`manage.py serve` on a data folder; ready when `/readyz` says so."""
 
+    program = ("manage.py", "serve")
+
     def __init__(self, data: Path, *, port: int = 0, provider_url: str = "", **environ: str) -> None:
         self.data, self.port = data, port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         settings = {"GYMNASIA_DATA": str(data), "GYMNASIA_LOCAL_MODEL": "off", "PORT": str(self.port)}
         if provider_url:
             settings["OPENAI_COMPATIBLE_URL"] = provider_url
-        super().__init__("manage.py", "serve", log=data / "serve.log", environ={**settings, **environ})
+        super().__init__(*self.program, log=data / "serve.log", environ={**settings, **environ})
         try:
             wait_for(self.ready, what="/readyz", timeout_s=30)
         except BaseException:
@@ -160,3 +165,18 @@ class ServerProcess(Child):
     def ready(self) -> bool:
         """Whether it answers 200 on `/readyz`; raises if it has ended."""
         return self.alive() and get(self.port, "/readyz")[0] == 200
+
+
+class WatchedServer(ServerProcess):
+    """The same, from `tests.fakes.watched`: it tells what it holds."""
+
+    program = ("-m", "tests.fakes.watched")
+
+    def holds(self) -> dict[str, int]:
+        """How many listeners, tasks and threads there are in it at this moment."""
+        before = self.output().count(HOLDS)
+        self.process.send_signal(signal.SIGUSR1)
+        wait_for(lambda: self.alive() and self.output().count(HOLDS) > before, what="what it holds")
+        line = self.output().rpartition(HOLDS)[2]
+        told: dict[str, int] = json.loads(line.partition("\n")[0])
+        return told
