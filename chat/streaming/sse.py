@@ -121,6 +121,8 @@ class SseReader:
                     data = line[6:] if line.startswith(" ", 5) else line[5:]
                     events.append(Event(type_ or "message", data, self._id))
                     continue
+                if not block:
+                    continue  # blank lines where nothing waits for one: a body of nothing else must cost nothing
             for line in _CR_ENDS.sub("\n", block).split("\n"):
                 self._read_line(line, events)
             self._read_line("", events)
