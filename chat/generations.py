@@ -5,7 +5,9 @@ runner may do stands in `running.py`. Synchronous on purpose: transactions have 
 """
 
 import datetime as dt
+from collections.abc import Collection
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
@@ -162,7 +164,8 @@ def queue(
 
 # --- Ending from outside --------------------------------------------------------------------------------------------
 def cancel(generation: Generation, *, by: AbstractBaseUser | None, reason: Reason = Reason.cancelled) -> bool:
-    """Stop it: the state is `cancelled` when this returns True. False: it had ended before, and that end stands."""
+    """Stop it: True when it, or the generation that followed it by itself, is `cancelled` now. False: all had ended before,
+    and that end stands."""
     at = timezone.now()
     with transaction.atomic():
         row = Generation.objects.select_for_update().filter(pk=generation.pk).first()
@@ -180,7 +183,11 @@ def cancel(generation: Generation, *, by: AbstractBaseUser | None, reason: Reaso
         )
         if fired is Fired.MOVED:
             tell("stop", row)
-    return fired is Fired.MOVED
+    if fired is not Fired.LATE:
+        return fired is Fired.MOVED
+    # Who pressed Stop in the moment of a lost connection wants no second attempt either.
+    following = Generation.objects.unfinished().filter(retry_of=row, automatic_retries__gt=0).first()
+    return following is not None and cancel(following, by=by, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,15 +198,20 @@ class Swept:
     orphans: list[Generation]
 
 
-def sweep() -> Swept:
-    """End what is overdue or lost its runner, whoever's browser is open; the fence moves, so a woken runner loses."""
+def sweep(*, running_here: Collection[UUID] = ()) -> Swept:
+    """End what is overdue or lost its runner, whoever's browser is open; the fence moves, so a woken runner loses.
+
+    What the sweeping process runs itself has not lost its runner, however old its lease is: a database that was locked,
+    a machine that slept or a clock that jumped must not cost a reply.
+    """
     now = timezone.now()
     overdue = now - dt.timedelta(seconds=settings.GYMNASIA.deadline_s)
     too_old_to_resume = now - dt.timedelta(seconds=settings.GYMNASIA.resume_window_s)
     late = Generation.objects.unfinished().filter(created__lt=overdue)
     ended = [row for row in late if _end_from_outside(row, Trigger.deadline, Reason.deadline, now)]
     orphans = []
-    for row in Generation.objects.unfinished().filter(created__gte=overdue).leaseless(now):
+    unled = Generation.objects.unfinished().filter(created__gte=overdue).leaseless(now)
+    for row in unled.exclude(pk__in=running_here):
         opened = row.state != State.queued
         if opened and not row.provider_response_id:
             trigger, reason = Trigger.ended_short, Reason.worker_lost

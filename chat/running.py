@@ -280,8 +280,8 @@ def note_provider_cancel(row: Generation, answer: str) -> None:
 
 
 def renew(owner: str) -> set[UUID]:
-    """Prolong every lease of `owner` that has not run out; gives the ids that it still holds."""
-    now = timezone.now()
-    held = Generation.objects.unfinished().filter(owner=owner, lease_until__gte=now)
-    held.update(lease_until=lease_end(now))
+    """Prolong every lease of `owner`, also one that has run out and that nobody took; gives the ids that it holds. Who took
+    one moved its fence and its owner with it."""
+    held = Generation.objects.unfinished().filter(owner=owner)
+    held.update(lease_until=lease_end(timezone.now()))
     return set(held.values_list("pk", flat=True))

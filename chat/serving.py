@@ -6,7 +6,9 @@ policy must be set before.
 
 import asyncio
 import logging
+import os
 import socket
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -21,9 +23,11 @@ from chat import catalogue, consumers
 from chat.drafts import STORE
 from chat.engine.embedded import EmbeddedEngine
 from chat.local_model import Absent, LocalModel
+from chat.protocols import bound
 
 log = logging.getLogger(__name__)
 
+HARD_STOP_S = 15.0
 FAREWELL_S = 1.0
 MOST_FRAME_BYTES = 4 * 1024 * 1024
 reactor: Any = current_reactor  # Twisted's module stands for an object; its types say otherwise
@@ -76,6 +80,7 @@ class Serving:
     _fault: BaseException | None = None
 
     def _accept(self, server: Server, ready: Callable[[], None]) -> None:
+        bound(server, request_bytes=settings.GYMNASIA.max_request_bytes)
         endpoint: Any = AdoptedStreamServerEndpoint(  # type: ignore[no-untyped-call]
             reactor, self._listening.fileno(), self._listening.family
         )
@@ -90,7 +95,11 @@ class Serving:
         reactor.stop()
 
     def _drain(self, server: Server) -> defer.Deferred[None]:
-        """Twisted waits for this before it closes anything."""
+        """Twisted waits for this before it closes anything. A thread that does not come to its end (a page that renders)
+        must not keep a server alive that was told to stop: after a while the process ends whatever it does."""
+        watch = threading.Timer(HARD_STOP_S, os._exit, [1])
+        watch.daemon = True
+        watch.start()
         return defer.Deferred.fromFuture(asyncio.ensure_future(self._farewell(server)))
 
     async def _farewell(self, server: Server) -> None:

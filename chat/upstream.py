@@ -4,6 +4,8 @@ Takes an `UpstreamRequest`, gives the status, the headers and the body's bytes a
 wire: what the bytes mean, and whether a polite end is a whole one, is decided elsewhere.
 """
 
+import asyncio
+import contextlib
 import datetime as dt
 import math
 from collections.abc import AsyncIterator, Mapping
@@ -53,6 +55,7 @@ class Response:
     status: int
     headers: Mapping[str, str]
     _response: httpx.Response
+    _body_timeout_s: float | None = None
 
     @property
     def is_event_stream(self) -> bool:
@@ -81,21 +84,24 @@ class Response:
 
     async def body(self, *, at_most: int) -> bytes:
         """The beginning of the body, `at_most` bytes of it; what broke off is given as far as it came."""
-        data = b""
-        try:
-            async for piece in self.chunks():
-                data += piece
-                if len(data) >= at_most:
-                    break
-        except UpstreamFault:
-            pass  # the status is already an error: its text may be short
-        return data[:at_most]
+        data = bytearray()
+        # The status is already an error, so that its text may be short: cut off, or still dripping.
+        with contextlib.suppress(UpstreamFault, TimeoutError):
+            async with asyncio.timeout(self._body_timeout_s):
+                async for piece in self.chunks():
+                    data += piece
+                    if len(data) >= at_most:
+                        break
+        return bytes(data[:at_most])
 
 
 class Upstream:
     """One client per process and event loop: its pool has no ceiling, its time-outs are arguments."""
 
-    def __init__(self, *, connect_timeout_s: float, idle_timeout_s: float) -> None:
+    def __init__(
+        self, *, connect_timeout_s: float, idle_timeout_s: float, answer_timeout_s: float | None = None
+    ) -> None:
+        self._answer_timeout_s = answer_timeout_s
         # max_connections=0 lifts the ceiling: with None the transport would let the 101st reply wait in silence.
         limits = httpx.Limits(max_connections=0, max_keepalive_connections=20)
         self._client = httpx.AsyncClient(
@@ -114,11 +120,14 @@ class Upstream:
             outgoing = self._client.build_request(
                 request.method, request.url, headers=request.headers, content=request.body
             )
-            response = await self._client.send(outgoing, stream=True)
+            async with asyncio.timeout(self._answer_timeout_s):
+                response = await self._client.send(outgoing, stream=True)
+        except TimeoutError:  # a drip of headers is never silent, and never an answer
+            raise NotReached(f"no whole answer head within {self._answer_timeout_s} s") from None
         except (*BROKEN, httpx.InvalidURL, UnicodeError) as error:
             raise NotReached(fault(error)) from None
         try:
-            yield Response(response.status_code, response.headers, response)
+            yield Response(response.status_code, response.headers, response, self._answer_timeout_s)
         finally:
             await response.aclose()
 

@@ -217,6 +217,22 @@ def test_a_retry_of_what_needs_none_is_rejected(ana: AbstractBaseUser) -> None:
         generations.retry(old, user=ana)
 
 
+def test_a_stop_in_the_moment_of_a_lost_connection_stops_the_second_attempt(ana: AbstractBaseUser) -> None:
+    """Who pressed Stop wants silence, whichever attempt the page knew of; a retry that a person asked for goes on."""
+    first = ended(sent(ana), cut(Reason.connection_lost))
+    second = Generation.objects.get(retry_of=first)
+    assert generations.cancel(first, by=ana) is True
+    assert (fresh(first).state, fresh(second).state, fresh(second).cancelled_by_id) == (
+        "incomplete",
+        "cancelled",
+        ana.pk,
+    )
+    third = generations.retry(second, user=ana)
+    assert generations.cancel(first, by=ana) is False
+    assert generations.cancel(second, by=ana) is False
+    assert fresh(third).state == "queued"
+
+
 # --- the sweep ------------------------------------------------------------------------------------------------------
 def leased(row: Generation, seconds: float) -> None:
     until = timezone.now() + dt.timedelta(seconds=seconds)
@@ -247,6 +263,14 @@ def test_what_is_queued_and_nobody_runs_is_an_orphan_unharmed(ana: AbstractBaseU
     swept = generations.sweep()
     assert (swept.ended, set(swept.orphans)) == ([], {never, over})
     assert set(Generation.objects.values_list("state", flat=True)) == {"queued"}
+
+
+def test_what_the_sweeper_runs_itself_has_not_lost_its_runner(ana: AbstractBaseUser) -> None:
+    """A database that was locked for longer than a lease, or a clock that jumped, must not cost a whole answer."""
+    row = brought_to(State.buffered, ana)
+    leased(row, -60)
+    assert generations.sweep(running_here={row.pk}) == Swept([], [])
+    assert [found.pk for found in generations.sweep(running_here=set()).ended] == [row.pk]
 
 
 def test_a_runner_that_holds_its_lease_is_left_alone(ana: AbstractBaseUser) -> None:

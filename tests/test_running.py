@@ -107,20 +107,23 @@ def test_a_prompt_holds_messages_only(ana: AbstractBaseUser) -> None:
 
 
 def test_renewing_prolongs_what_is_held_and_tells_what_that_is(ana: AbstractBaseUser) -> None:
-    """A lease that has run out is not renewed: somebody else may have it by now."""
-    held, lost, ended_row, others = (sent(ana, f"{n}?") for n in range(4))
-    for row in (held, lost, ended_row):
+    """A lease that has run out is still held while nobody took it; who takes it moves the owner, and it is lost."""
+    held, late, taken, ended_row, others = (sent(ana, f"{n}?") for n in range(5))
+    for row in (held, late, ended_row):
         claimed(row)
+    opened(taken)
     claimed(others, "runner-2")
     generations.cancel(ended_row, by=ana)
     past = timezone.now() - dt.timedelta(milliseconds=1)
-    Generation.objects.filter(pk=lost.pk).update(lease_until=past)
+    Generation.objects.filter(pk=taken.pk).update(lease_until=past)
+    assert [row.pk for row in generations.sweep().ended] == [taken.pk]
+    Generation.objects.filter(pk=late.pk).update(lease_until=past)
     Generation.objects.filter(pk=held.pk).update(lease_until=timezone.now() + dt.timedelta(seconds=1))
-    assert running.renew("runner-1") == {held.pk}
-    lease = fresh(held).lease_until
-    assert lease is not None
-    assert lease > timezone.now() + dt.timedelta(seconds=8)
-    assert fresh(lost).lease_until == past
+    assert running.renew("runner-1") == {held.pk, late.pk}
+    for row in (held, late):
+        lease = fresh(row).lease_until
+        assert lease is not None
+        assert lease > timezone.now() + dt.timedelta(seconds=8)
 
 
 def test_a_queued_one_is_given_back_unharmed(ana: AbstractBaseUser) -> None:

@@ -308,3 +308,22 @@ async def test_proxies_of_the_environment_are_not_used(
 def test_retry_after_is_seconds_or_a_date(value: str, seconds: float | None) -> None:
     """RFC 9110, 10.2.3; what is neither says nothing, and nobody waits for ever."""
     assert retry_after_s(value) == seconds
+
+
+async def test_a_drip_of_headers_or_of_an_error_is_no_answer() -> None:
+    """Never silent, never done: it is bounded before the stream as the stream itself is."""
+    upstream = Upstream(connect_timeout_s=1, idle_timeout_s=1, answer_timeout_s=0.3)
+    drip = [step for _ in range(200) for step in (b"x", Wait(20))]
+    with ScriptedProvider(
+        Script(tuple(drip), status=500, headers={"Content-Type": "text/plain"})
+    ) as provider:
+        async with upstream.open(request_to(provider.base_url)) as response:
+            begun = time.monotonic()
+            body = await response.body(at_most=10_000)
+        assert 0 < len(body) < 60
+        assert time.monotonic() - begun < 2
+    with ScriptedProvider(play(T("late"), hold_ms=float("inf"))) as provider:
+        with pytest.raises(NotReached, match=r"no whole answer head within 0\.3 s"):
+            async with upstream.open(request_to(provider.base_url)):
+                raise AssertionError("unreachable")
+    await upstream.aclose()

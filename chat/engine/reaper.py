@@ -6,8 +6,9 @@ orphaned is decided by one verb (`generations.sweep`).
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
+from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
 
@@ -22,13 +23,14 @@ async def sweep_forever(
     db: Callable[..., Awaitable[Any]],
     *,
     interval_s: float,
+    running_here: Callable[[], Collection[UUID]],
     ended: Callable[[Ended], Awaitable[None]],
     orphan: Callable[[Generation], None],
 ) -> None:
     """Sweep once per interval until cancelled; a database that is away is asked again at the next one."""
     while True:
         try:
-            swept: generations.Swept = await db(generations.sweep)
+            swept: generations.Swept = await db(generations.sweep, running_here=running_here())
         except (DatabaseError, InterfaceError):
             log.exception("the sweep failed and is tried again")
         else:

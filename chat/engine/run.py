@@ -8,6 +8,7 @@ import datetime as dt
 import time
 from uuid import UUID
 
+from chat.conf import Conf
 from chat.drafts import Save
 from chat.flows import Flow
 from chat.journal import Fired
@@ -51,12 +52,16 @@ class Run:
         self.stopping: Reason | None = None
         self.ending = False
 
-    def begin(self, endpoint: Endpoint, wire: Wire, flow: Flow, max_event_bytes: int) -> None:
+    def begin(self, endpoint: Endpoint, wire: Wire, flow: Flow, conf: Conf) -> None:
         """A stream was opened: from here on there is something to read."""
         gate = GATES[flow.gate]
         self.reader = wire.reader(profile(endpoint.profile))
         self.pipeline = Pipeline(
-            self.reader, max_event_bytes=max_event_bytes, gate=lambda _kind: gate(), framing=wire.framing
+            self.reader,
+            max_event_bytes=conf.max_event_bytes,
+            max_chars=conf.max_answer_chars,
+            gate=lambda _kind: gate(),
+            framing=wire.framing,
         )
 
     @property

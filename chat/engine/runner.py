@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import msgspec
 import stamina
 from django.db import DatabaseError, InterfaceError
 
@@ -104,7 +105,17 @@ class Runner:
             log.exception("the runner of generation %s failed", run.generation_id)
             reading = _stopped(run, Reason.internal)
         run.ending = True
-        await self._end(run, job, reading)
+        await self._end(run, job, self._without_key(job, reading))
+
+    def _without_key(self, job: Job, reading: Reading) -> Reading:
+        """What a provider says of itself is kept; should it echo our key, in whatever place, that is not."""
+        endpoint = self.parts.endpoints().get(job.generation.endpoint)
+        key = endpoint.key.reveal() if endpoint and endpoint.key else ""
+        if not key:
+            return reading
+        words = ("detail", "provider_reason", "response_id", "last_event", "divergence")
+        told = {word: text.replace(key, "…") for word in words if (text := getattr(reading, word))}
+        return msgspec.structs.replace(reading, **told)
 
     # --- asking -------------------------------------------------------------------------------------------------
     async def _ask(self, run: Run, job: Job) -> Reading:
@@ -150,7 +161,7 @@ class Runner:
             async with self.parts.upstream.open(request) as response:
                 if not response.is_event_stream:
                     raise await self._refusal(response, source.wire)
-                run.begin(source.endpoint, source.wire, job.flow, self.parts.conf.max_event_bytes)
+                run.begin(source.endpoint, source.wire, job.flow, self.parts.conf)
                 # The move and the reading go on side by side: a first text never waits for the database.
                 run.opening = asyncio.create_task(self._opened(run, job, source.wire.name, requests=number))
                 ending = await self._consume(run, job, response)
@@ -240,7 +251,7 @@ class Runner:
         """A lost runner's generation that goes on at its provider: read again from the first event, what people have
         seen of it must come again to the letter, and the rest is appended."""
         run.told = job.generation.state != State.received
-        run.begin(source.endpoint, source.wire, job.flow, self.parts.conf.max_event_bytes)
+        run.begin(source.endpoint, source.wire, job.flow, self.parts.conf)
         run.response_id = job.generation.provider_response_id
         run.taken_over = True
         reading = await self._conclude(run, job, source, "cut")

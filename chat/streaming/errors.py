@@ -5,6 +5,7 @@ Takes nothing; gives the tree below. Knows nothing of HTTP: what a transport rai
     StreamingError
     ├── ProviderFault          theirs: what came over the network cannot be read; becomes a verdict
     │   ├── EventTooLarge        one event passed the limit before it ended
+    │   ├── ReplyTooLong         all parts together passed the limit of a reply
     │   ├── MalformedStream      an event is not what its wire allows (broken JSON, for one)
     │   └── RewrittenText        a cumulative transport took back text that it had already shown
     └── Misuse                 ours: a bug in this project, to be seen by a developer
@@ -39,6 +40,13 @@ class EventTooLarge(ProviderFault):
         # How much had come when it was noticed depends on the chunks, so the text does not say it.
         super().__init__(f"expected an event of at most {limit_bytes} bytes, got a larger one")
         self.events = list(events)
+
+
+class ReplyTooLong(ProviderFault):
+    """The parts of one reply passed the limit together, event by event: a model that does not end."""
+
+    def __init__(self, limit_chars: int) -> None:
+        super().__init__(f"expected a reply of at most {limit_chars} characters, got a longer one")
 
 
 class MalformedStream(ProviderFault):

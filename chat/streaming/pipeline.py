@@ -25,6 +25,7 @@ from chat.streaming.errors import (
     MalformedStream,
     ProviderFault,
     ReleaseBeforeClose,
+    ReplyTooLong,
 )
 from chat.streaming.gates import Gate, Immediate
 from chat.streaming.outcome import Ending, Outcome, Reason, Verdict
@@ -93,9 +94,12 @@ def immediate(_kind: PartKind) -> Gate:
     return Immediate()
 
 
+DEFAULT_MAX_CHARS = 2_000_000
+
 _FAULTS: dict[type[ProviderFault], tuple[Reason, bool]] = {
     # The same prompt may well give the same giant again; a mangled stream is mostly the network's doing.
     EventTooLarge: (Reason.event_too_large, False),
+    ReplyTooLong: (Reason.event_too_large, False),
     MalformedStream: (Reason.malformed_stream, True),
 }
 
@@ -108,12 +112,14 @@ class Pipeline:
         reader: WireReader,
         *,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
+        max_chars: int = DEFAULT_MAX_CHARS,
         gate: Callable[[PartKind], Gate] = immediate,
         framing: Callable[[int], Framing] = SseReader,
     ) -> None:
         self.fault: Verdict | None = None
         self._reader = reader
         self._utf8 = Utf8Decoder()
+        self._max_chars = self._room = max_chars
         self._make_framing = partial(framing, max_event_bytes)
         self._framing = self._make_framing()
         self._assembler = Assembler()
@@ -219,10 +225,13 @@ class Pipeline:
                         and part.key == delta.key
                     ):
                         if text := part.grow(delta.text):
+                            self._room -= len(text)
                             add(part.lane, text)
                         continue
                     for change in self._assembler.feed(delta):
                         self._pass(change, released)
+                if self._room < 0:
+                    raise ReplyTooLong(self._max_chars)
                 if self.fault is not None:
                     return
             if too_large is not None:
@@ -237,6 +246,7 @@ class Pipeline:
 
     def _pass(self, change: Change, released: _Released) -> None:
         part = change.part
+        self._room -= len(change.delta)
         number = part.number
         if number >= len(self._gates):
             self._gates.append(None if part.kind is PartKind.tool_arguments else self._make_gate(part.kind))

@@ -11,7 +11,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from chat import drafts, generations
 from chat.engine.embedded import EmbeddedEngine
 from chat.models import Generation
-from chat.providers.base import Endpoint, Model
+from chat.providers.base import Endpoint, Model, Secret
 from tests.fakes.provider import ScriptedProvider
 
 MS = 0.001
@@ -52,12 +52,14 @@ async def make_engine(
     """Start an engine, with knobs changed; the last thing that a test may do is to leave it running."""
     made: list[EmbeddedEngine] = []
 
-    async def make(*, base_url: str = provider.base_url, **knobs: float) -> EmbeddedEngine:
+    async def make(
+        *, base_url: str = provider.base_url, key: Secret | None = None, **knobs: float
+    ) -> EmbeddedEngine:
         quick = {"retry_backoff_s": 0.01, "checkpoint_interval_ms": 50, "sweep_interval_s": 0.1}
         conf = settings.GYMNASIA.but(**{**quick, **knobs})
         settings.GYMNASIA = conf
         engine = EmbeddedEngine(
-            conf, store=drafts.STORE, endpoints=lambda: {"scripted": endpoint_at(base_url)}
+            conf, store=drafts.STORE, endpoints=lambda: {"scripted": endpoint_at(base_url, key=key)}
         )
         await engine.start()
         made.append(engine)

@@ -1,14 +1,18 @@
 """The embedded engine from end to end: verbs in, a real socket to a scripted provider, rows and frames out."""
 
 import asyncio
+import json
+import sqlite3
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 
 from chat import conversations, drafts, generations
 from chat.engine.embedded import EmbeddedEngine
 from chat.models import Checkpoint, Generation, JournalRow, Message
+from chat.providers.base import Secret
 from chat.streaming.frames import Final, Frame, Paint, Turn
 from tests.engine.conftest import WAIT_S, Make, ask, until
 from tests.fakes.provider import ScriptedProvider
@@ -401,3 +405,38 @@ async def test_the_draft_is_saved_while_it_grows_and_freed_after_its_time(
             break
         await asyncio.sleep(0.01)
     assert drafts.STORE.get(row.pk) is None
+
+
+@pytest.mark.parametrize("where", ["content type", "finish reason", "error"])
+async def test_a_key_that_the_provider_echoes_is_kept_nowhere(
+    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser, where: str
+) -> None:
+    """Not in the row, not in the journal, in whatever field it comes back; no pattern has to know how keys look."""
+    key = "open sesame"
+    provider.script = {
+        "content type": page(b"x", content_type=f"text/{key}"),
+        "finish reason": play(T("x"), FIN(key), DONE),
+        "error": page(json.dumps({"error": {"message": f"no {key}"}}).encode(), status=401),
+    }[where]
+    engine = await make_engine(key=Secret(key))
+    row = await until(engine, await ask(engine, person), "failed", "incomplete")
+    told = await engine.db_for_pages(lambda: list(JournalRow.objects.values_list("reason", "detail")))
+    assert key not in f"{row.detail} {row.provider_reason} {told}"
+    assert "…" in f"{row.detail} {row.provider_reason}"
+
+
+async def test_a_locked_database_costs_no_answer(
+    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser
+) -> None:
+    """Another process holds the lock for longer than the lease: the stream that ended meanwhile is confirmed after it."""
+    engine = await make_engine(lease_s=0.5, sweep_interval_s=0.05)
+    provider.script = play(T("One "), Wait(300), T("two"), FIN("stop"), DONE)
+    row = await until(engine, await ask(engine, person), "buffered")
+    path = str(settings.DATABASES["default"]["NAME"])
+    other = sqlite3.connect(path, isolation_level=None, timeout=10)
+    other.execute("BEGIN EXCLUSIVE")
+    await asyncio.sleep(1.2)  # the fault itself: real time in which nobody can write
+    other.execute("ROLLBACK")
+    other.close()
+    row = await until(engine, row, "confirmed", "incomplete", "failed")
+    assert (row.state, row.message.text) == ("confirmed", "One two")

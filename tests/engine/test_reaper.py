@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import OperationalError
@@ -23,8 +24,8 @@ async def sweeps(*answers: Swept | Exception) -> list[Any]:
     happened: list[Any] = []
     done = asyncio.Event()
 
-    async def db(verb: Callable[..., Any]) -> Any:
-        assert verb is generations.sweep
+    async def db(verb: Callable[..., Any], *, running_here: set[UUID]) -> Any:
+        assert (verb, running_here) == (generations.sweep, {LOST.pk})
         if not waiting:
             done.set()
             return Swept([], [])
@@ -37,7 +38,13 @@ async def sweeps(*answers: Swept | Exception) -> list[Any]:
         happened.append(("ended", end))
 
     task = asyncio.create_task(
-        sweep_forever(db, interval_s=0, ended=ended, orphan=lambda row: happened.append(("orphan", row)))
+        sweep_forever(
+            db,
+            interval_s=0,
+            running_here=lambda: {LOST.pk},
+            ended=ended,
+            orphan=lambda row: happened.append(("orphan", row)),
+        )
     )
     async with asyncio.timeout(10):
         await done.wait()

@@ -126,7 +126,8 @@ async def test_a_lost_worker_is_followed_by_another_on_the_same_generation(
         await shown(lost, row, "w8 ")
         saved = await checkpoint(lost, row)
         drafts.STORE.__init__()  # type: ignore[misc]
-        await lost.db(lambda: Generation.objects.update(lease_until="2020-01-01T00:00:00Z"))
+        # As if it were another process, and dead: it no longer prolongs its lease.
+        await lost.db(lambda: Generation.objects.update(owner="dead", lease_until="2020-01-01T00:00:00Z"))
         other = await stage.engine()
         row = await until(other, row, "confirmed", "incomplete", "failed", "expired")
         assert (row.state, await answer(other)) == ("confirmed", [TEXT])

@@ -6,7 +6,7 @@ import inspect
 
 from chat.streaming import errors
 
-THEIRS = {errors.EventTooLarge, errors.MalformedStream, errors.RewrittenText}
+THEIRS = {errors.EventTooLarge, errors.MalformedStream, errors.ReplyTooLong, errors.RewrittenText}
 
 
 def test_the_drawn_tree_is_the_tree() -> None:

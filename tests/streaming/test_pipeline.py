@@ -276,3 +276,21 @@ def test_the_core_loads_no_django() -> None:
     code = "import sys, chat.streaming.pipeline, chat.providers; print(any('django' in name for name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_a_reply_that_does_not_end_is_ended_at_the_limit(size: int) -> None:
+    """All parts count together, and where the bytes were cut changes nothing: memory and checkpoints stay bounded."""
+    body = b"".join(
+        b'data: {"choices":[{"index":0,"delta":{"%s":"abcd"},"finish_reason":null}]}\n\n' % name
+        for _ in range(20)
+        for name in (b"content", b"reasoning_content")
+    )
+    pipeline = Pipeline(WIRES["openai_chat"].reader(STRICT), max_chars=30)
+    shown = [part for at in range(0, len(body), size) for part in pipeline.feed(body[at : at + size])]
+    found = pipeline.reading()
+    assert (found.outcome, found.reason, found.retryable) == ("failed", "event_too_large", False)
+    assert (len(found.answer), len(found.reasoning)) == (16, 16)
+    assert found.detail == "expected a reply of at most 30 characters, got a longer one"
+    assert "".join(part.text for part in shown if part.lane == "answer") == found.answer
+    assert pipeline.finished
