@@ -40,6 +40,7 @@ from chat.upstream import Upstream
 log = logging.getLogger(__name__)
 
 DRAIN_S = 8.0
+DISCONNECT_S = 1.0
 RESTART_S = 1.0
 
 
@@ -67,7 +68,9 @@ class EmbeddedEngine:
         """Begin to serve on the running loop: the client is made, the tick, the saves, the reaper and the look run."""
         self._loop = asyncio.get_running_loop()
         self.upstream = Upstream(
-            connect_timeout_s=self.conf.connect_timeout_s, idle_timeout_s=self.conf.idle_timeout_s
+            connect_timeout_s=self.conf.connect_timeout_s,
+            idle_timeout_s=self.conf.idle_timeout_s,
+            answer_timeout_s=self.conf.no_progress_timeout_s,
         )
         self._runner = Runner(
             Parts(self.conf, self.owner, self.db, self.upstream, self._endpoints, self.store, self.hub)
@@ -80,7 +83,11 @@ class EmbeddedEngine:
         self._keep(lambda: discover_forever(self.upstream))
         self._keep(
             lambda: sweep_forever(
-                self.db, interval_s=self.conf.sweep_interval_s, ended=self._ended, orphan=self.launch
+                self.db,
+                interval_s=self.conf.sweep_interval_s,
+                running_here=lambda: set(self._runs),
+                ended=self._ended,
+                orphan=self.launch,
             )
         )
 
@@ -97,8 +104,10 @@ class EmbeddedEngine:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.upstream.aclose()
-        await self.db(_disconnect)
-        await self.db_for_pages(_disconnect)
+        for disconnecting in (self.db(_disconnect), self.db_for_pages(_disconnect)):
+            # A thread that is still at work closes nothing: it ends with the process.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(disconnecting, DISCONNECT_S)
         self._thread.shutdown(wait=False)
         self._pages_thread.shutdown(wait=False)
 
