@@ -30,6 +30,13 @@ KNOBS: tuple[Knob, ...] = (
         "Longest answer, with its reasoning, that is accepted.",
     ),
     Knob("max_message_chars", 32_000, "characters", 1, "Longest message that a person may send."),
+    Knob(
+        "max_request_bytes",
+        4 * 1024 * 1024,
+        "bytes",
+        1024,
+        "Longest body of a request to this server; a longer one is refused while it arrives.",
+    ),
     Knob("max_error_body_bytes", 64 * 1024, "bytes", 0, "How much of a provider's error page is read."),
     Knob("connect_timeout_s", 10.0, "seconds", 0.05, "How long a connection to a provider may take."),
     Knob("idle_timeout_s", 60.0, "seconds", 0.05, "Silence of a provider after which a reply has stalled."),

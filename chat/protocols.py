@@ -1,0 +1,125 @@
+"""Daphne's two protocols, with bounds on what one client can make this process hold.
+
+Takes connections; gives bounded requests to the application, and sockets that are read only as fast as they read. Whoever
+is at the other end need not be signed in, so all of it takes effect while the bytes arrive. It knows no application.
+"""
+
+from io import BytesIO
+from typing import Any
+
+from daphne.http_protocol import HTTPFactory, WebRequest
+from daphne.server import Server
+from daphne.ws_protocol import WebSocketProtocol
+
+LINGER_S = 2.0  # how long a client that was refused may go on sending before it is cut off
+MOST_UP_BYTES = 1000  # a page sends acknowledgements, each much shorter than this
+MOST_UNREAD = 200  # and one a second
+TEXT = b"The request is too large.\n"
+TOO_LARGE = (
+    b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(TEXT), TEXT)
+)
+
+
+def bound(server: Server, *, request_bytes: int) -> None:
+    """Give a running server these protocols instead of Daphne's own, before it accepts anybody."""
+    server.http_factory = BoundFactory(server, request_bytes)
+    server.ws_factory.protocol = BoundSocket
+
+
+class BoundFactory(HTTPFactory):  # type: ignore[misc] # Daphne has no types
+    """Makes a channel for each connection; `request_bytes` is the longest body that a request may have."""
+
+    def __init__(self, server: Server, request_bytes: int) -> None:
+        super().__init__(server)
+        self.request_bytes = request_bytes
+
+    def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 (Twisted's name)
+        channel = super().buildProtocol(addr)
+        channel.requestFactory = BoundRequest
+        return channel
+
+
+class BoundRequest(WebRequest):  # type: ignore[misc]
+    """A request that is refused as soon as its body is known to be too long: announced as such, or grown so.
+
+    The client may still be sending and would not hear an answer to a closed door: what comes is thrown away, for a while.
+    """
+
+    content: Any
+    refused = False
+    _received = 0
+    _cut_off: Any = None
+
+    def gotLength(self, length: int | None) -> None:  # noqa: N802
+        is_too_long = length is not None and length > self._most
+        super().gotLength(0 if is_too_long else length)  # a file is made for a long one
+        if is_too_long:
+            self._refuse()
+
+    def handleContentChunk(self, data: bytes) -> None:  # noqa: N802
+        self._received += len(data)
+        if self.refused:
+            return
+        if self._received > self._most:
+            self._refuse()
+            return
+        super().handleContentChunk(data)
+
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:  # noqa: N802
+        if self.refused:
+            self.channel.loseConnection()
+            return
+        super().requestReceived(command, path, version)
+
+    def connectionLost(self, reason: Any) -> None:  # noqa: N802
+        if self._cut_off is not None and self._cut_off.active():
+            self._cut_off.cancel()
+        super().connectionLost(reason)
+
+    @property
+    def _most(self) -> int:
+        most: int = self.channel.factory.request_bytes
+        return most
+
+    def _refuse(self) -> None:
+        self.refused = True
+        self.content.close()
+        self.content = BytesIO()
+        self.requestHeaders.removeHeader(b"Expect")  # or the channel would ask for the body after all
+        self.channel.transport.write(TOO_LARGE)
+        self._cut_off = self.channel.callLater(LINGER_S, self.channel.loseConnection)
+
+
+class ReadAsItReads:
+    """While too much waits to be written to a client, nothing more is read from it: whatever it sends, answers to it
+    (pongs above all) cannot pile up here. Twisted asks for this when the buffer passes 64 KB and when it is empty."""
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+
+    def pauseProducing(self) -> None:  # noqa: N802
+        self._transport.pauseProducing()
+
+    def resumeProducing(self) -> None:  # noqa: N802
+        self._transport.resumeProducing()
+
+    def stopProducing(self) -> None:  # noqa: N802
+        """The connection is lost."""
+
+
+class BoundSocket(WebSocketProtocol):  # type: ignore[misc]
+    """A socket of a page. What no page sends is not kept, and who sends more than can be read is cut off."""
+
+    def makeConnection(self, transport: Any) -> None:  # noqa: N802
+        transport.unregisterProducer()  # the HTTP channel, which reads on whatever waits
+        transport.registerProducer(ReadAsItReads(transport), streaming=True)
+        super().makeConnection(transport)
+
+    def onMessage(self, payload: bytes, isBinary: bool) -> None:  # noqa: FBT001, N802, N803
+        if isBinary or len(payload) > MOST_UP_BYTES:
+            return
+        if self.application_queue.qsize() >= MOST_UNREAD:
+            self.dropConnection(abort=True)
+            return
+        super().onMessage(payload, isBinary)
