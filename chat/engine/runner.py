@@ -206,8 +206,7 @@ class Runner:
 
     async def _conclude(self, run: Run, job: Job, source: Source, ending: Ending) -> Reading:
         ending = await self._go_on(run, job, source, ending)
-        if run.opening is not None:
-            _must_move(await run.opening)
+        await _settled(run)
         run.append(run.stream.close(ending))
         if run.stream.started and not run.told:
             await self._tell_first_text(run, job)
@@ -292,8 +291,7 @@ class Runner:
     async def _tell_first_text(self, run: Run, job: Job) -> None:
         run.told = True
         now = dt.datetime.now(dt.UTC)
-        if run.opening is not None:
-            _must_move(await run.opening)
+        await _settled(run)
         times = {"first_event_at": run.first_event_at or now, "first_text_at": now}
         _must_move(await self.parts.db(running.first_delta, job, **times))
         await self._notify(run, job)
@@ -350,6 +348,13 @@ class Runner:
                 return
             self.parts.store.close(row.pk, final, now=time.monotonic())
         await self.parts.hub.publish(conversation_id, row.pk, [final, turn_notice(row)])
+
+
+async def _settled(run: Run) -> None:
+    """Wait until the opening is written. Shielded: who is interrupted while waiting must not take the move along, or what
+    people have seen text of would end as never opened."""
+    if run.opening is not None:
+        _must_move(await asyncio.shield(run.opening))
 
 
 def _must_move(fired: Fired) -> None:

@@ -20,6 +20,7 @@ from hypothesis.stateful import (
     consumes,
     invariant,
     multiple,
+    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -71,16 +72,18 @@ class Domain(RuleBasedStateMachine):
         self.ends: dict[UUID, str] = {}
         self.fences: dict[UUID, int] = {}
         self.said: dict[UUID, set[str]] = defaultdict(set)
-        self.texts = 0
+        self.texts = self.begun = 0
 
     def teardown(self) -> None:
         transaction.set_rollback(True)
         self._example.__exit__(None, None, None)
 
     # --- what people do -------------------------------------------------------------------------------------------
+    @precondition(lambda self: self.begun < 2)  # few conversations, so that much happens to each
     @rule(target=rows)
     def begin(self) -> Any:
         """A new conversation; what is busy elsewhere does not matter."""
+        self.begun += 1
         return sent(self.ana).pk
 
     @rule(target=talks, row=rows)
@@ -141,6 +144,16 @@ class Domain(RuleBasedStateMachine):
         leased = before.lease_until is not None and before.lease_until > timezone.now()
         assert (leased, before.state in GENERATION.finals) == (False, False)
         assert job.generation.fence == before.fence + 1
+        return job
+
+    @rule(target=jobs, row=rows, owner=OWNERS)
+    def run_to_text(self, row: UUID, owner: str) -> Any:
+        """The usual beginning in one step, so that ends are reached more often."""
+        job = running.claim(row, owner=owner)
+        if job is None:
+            return multiple()
+        self.open(job)
+        self.first_delta(job)
         return job
 
     @rule(job=jobs)
@@ -219,9 +232,13 @@ class Domain(RuleBasedStateMachine):
 
     @rule()
     def sweep(self) -> None:
+        before = dict(Generation.objects.values_list("pk", "fence"))
         swept = generations.sweep()
         for row in swept.ended:
             assert row.state in GENERATION.finals
+            # Whoever held it and wakes up has a stale fence.
+            now = Generation.objects.get(pk=row.pk)
+            assert (now.fence, now.owner, now.lease_until) == (before[row.pk] + 1, "", None)
         lost = Generation.objects.unfinished().leaseless(timezone.now())
         assert set(lost.values_list("pk", flat=True)) == {row.pk for row in swept.orphans}
 
