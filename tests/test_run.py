@@ -29,6 +29,7 @@ USAGE = """\
 usage: ./run                  install what is missing and serve on 127.0.0.1:${PORT:-8000}
        ./run test [words]     install what is missing and run the tests; words go to pytest
        ./run check            lint, types, layers, migrations
+       ./run chaos [words]    generations under faults on a real server: --runs N --seed S
 """
 
 
