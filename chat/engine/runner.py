@@ -320,6 +320,8 @@ class Runner:
         text = run.draft.snapshot()
         if run.stopping is Reason.shutdown and (run.pipeline is None or run.goes_on("cut")):
             self.parts.store.drop(run.generation_id)
+            if run.response_id:  # noting it may have been interrupted, and without it nobody can go on
+                await self.parts.db(running.note_response, job, run.response_id)
             await self.parts.db(running.release, job, text)
             return
         # What ended it already has its own move in the journal; the runner only hands in what it still knows.
