@@ -65,7 +65,7 @@ def test_a_port_in_use_is_one_line_before_anything_is_started(command: Command) 
 def test_an_address_of_another_machine_is_one_line(command: Command) -> None:
     with pytest.raises(
         CommandError,
-        match=r"^cannot listen on 192\.0\.2\.1:0: Cannot assign .*address\. Set GYMNASIA_HOST to an address of this machine\.$",
+        match=r"^cannot listen on 192\.0\.2\.1:0: .*\. Set GYMNASIA_HOST to an address of this machine\.$",
     ):
         command._listen("192.0.2.1", 0)
 
