@@ -2,31 +2,38 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Feed, address, backoffMs } from "../../chat/static/chat/js/feed.js";
+import { MORE, TRANSPORTS, address } from "../../chat/static/chat/js/transports.js";
+import { Feed, backoffMs } from "../../chat/static/chat/js/feed.js";
 
-function stage(position = () => "3:7") {
+/** @param {string[]} names of the transports, each with a line that the test drives */
+function stage(position = () => "3:7", names = ["socket"]) {
   const sockets = [];
   const timers = [];
   const seen = { frames: [], told: [], joined: 0, refused: 0 };
   const clock = { ms: 0 };
+  const connect = (url, place) => {
+    const socket = {
+      url: address(url, place()), readyState: 0, sent: [], hurried: 0,
+      send: (text) => socket.sent.push(text),
+      hurry: () => socket.hurried++,
+      close: () => (socket.readyState = 3),
+      accept: () => ((socket.readyState = 1), socket.onopen()),
+      end: (code) => ((socket.readyState = 3), socket.onclose({ code })),
+    };
+    sockets.push(socket);
+    return socket;
+  };
   const feed = new Feed({
-    url: "ws://host/ws/",
+    urls: { socket: "ws://host/ws/", events: "/events" },
     position,
     joining: () => seen.joined++,
     receive: (frame) => seen.frames.push(frame),
     tell: (status) => seen.told.push(status),
     refused: () => seen.refused++,
-    connect: (url) => {
-      const socket = {
-        url, readyState: 0, sent: [],
-        send: (text) => socket.sent.push(text),
-        close: () => (socket.readyState = 3),
-        accept: () => ((socket.readyState = 1), socket.onopen()),
-        end: (code) => ((socket.readyState = 3), socket.onclose({ code })),
-      };
-      sockets.push(socket);
-      return socket;
-    },
+    transports: names.map((name) => ({
+      ...TRANSPORTS.find((row) => row.name === name),
+      connect,
+    })),
     now: () => clock.ms,
     random: () => 1,
     after: (run, ms) => {
@@ -49,13 +56,16 @@ function stage(position = () => "3:7") {
     }
     clock.ms = until;
   };
-  return { feed, sockets, seen, pass, timers };
+  /** The newest line ends, and the next one is waited for; gives how long that took. */
+  const fail = () => {
+    const count = sockets.length;
+    const begun = clock.ms;
+    sockets.at(-1).end(1006);
+    while (sockets.length === count) pass(1);
+    return clock.ms - begun;
+  };
+  return { feed, sockets, seen, pass, timers, fail };
 }
-
-test("the cursor stands in the address", () => {
-  assert.equal(address("ws://host/ws/", "3:7"), "ws://host/ws/?after=3:7");
-  assert.equal(address("ws://host/ws/", null), "ws://host/ws/");
-});
 
 test("waits double up to fifteen seconds, and chance spreads them over half", () => {
   assert.deepEqual([0, 1, 2, 3, 4, 5, 50].map((n) => backoffMs(n, 1)), [500, 1000, 2000, 4000, 8000, 15000, 15000]);
@@ -175,4 +185,130 @@ test("nothing is acknowledged to a socket that did not send it", () => {
   sockets[1].accept();
   pass(5000);
   assert.deepEqual(sockets[1].sent, []);
+});
+
+// --- where one transport does not get through --------------------------------------------------------------------------
+const ALL = ["socket", "events", "poll"];
+
+test("two sockets that never open, and events are asked at once from the same place", () => {
+  const { feed, sockets, seen, pass } = stage(() => "3:7", ALL);
+  feed.open();
+  sockets[0].end(1006);
+  pass(500);
+  sockets[1].end(1006);
+  pass(0);
+  assert.deepEqual(sockets.map((line) => line.url), ["ws://host/ws/?after=3:7", "ws://host/ws/?after=3:7", "/events?after=3:7"]);
+  sockets[2].accept();
+  sockets[2].onmessage({ data: '[3,8,"a"]' });
+  assert.deepEqual([seen.frames.length, seen.told, seen.joined], [1, ["open"], 3]);
+});
+
+test("a socket that neither opens nor closes is a failed one", () => {
+  const { feed, sockets, pass } = stage(() => null, ALL);
+  feed.open();
+  pass(5000 + 500 + 5000);
+  assert.deepEqual([sockets.map((line) => line.url), sockets[0].readyState], [["ws://host/ws/", "ws://host/ws/", "/events"], 3]);
+});
+
+test("events that bring nothing for four seconds are given up for questions", () => {
+  const { feed, sockets, seen, pass } = stage(() => "3:7", ALL);
+  feed.open();
+  sockets[0].end(1006);
+  pass(500);
+  sockets[1].end(1006);
+  pass(3999);
+  assert.equal(sockets.length, 3);
+  pass(1);
+  assert.deepEqual([sockets.length, sockets[2].readyState, feed.ladder.transport.name], [4, 3, "poll"]);
+  sockets[3].accept();
+  sockets[3].end(1006); // the server is away for a moment: still the transport that works
+  pass(1000);
+  assert.deepEqual([sockets.length, feed.ladder.transport.name, seen.told.at(-1)], [5, "poll", "lost"]);
+});
+
+test("where nothing gets through it begins again with the socket, ever more slowly", () => {
+  const { feed, fail } = stage(() => null, ALL);
+  feed.open();
+  const tried = [];
+  for (let i = 0; i < 7; i++) tried.push([feed.ladder.transport.name, fail()]);
+  assert.deepEqual(tried, [
+    ["socket", 500],
+    ["socket", 1],
+    ["events", 1],
+    ["poll", 1000],
+    ["poll", 2000],
+    ["socket", 4000],
+    ["socket", 8000],
+  ]);
+});
+
+test("a socket that once worked is not given up for a few that fail", () => {
+  const { feed, sockets, fail } = stage(() => null, ALL);
+  feed.open();
+  sockets[0].accept();
+  const names = [];
+  for (let i = 0; i < 8; i++) {
+    fail();
+    names.push(feed.ladder.transport.name);
+  }
+  assert.deepEqual(names, [...Array(6).fill("socket"), "events", "poll"]);
+});
+
+test("a browser that may not even make a socket goes on without", () => {
+  const { feed, sockets, pass } = stage(() => null, ALL);
+  feed.ladder.transports[0].connect = () => {
+    throw new Error("insecure");
+  };
+  feed.open();
+  pass(500);
+  assert.deepEqual(sockets.map((line) => line.url), ["/events"]);
+});
+
+test("a response that has brought its share is followed by the next one, without a word", () => {
+  let place = "3:7";
+  const { feed, sockets, seen, pass } = stage(() => place, ["events"]);
+  feed.open();
+  sockets[0].accept();
+  place = "3:900";
+  sockets[0].end(MORE);
+  assert.deepEqual([sockets.length, sockets[1].url], [2, "/events?after=3:900"]);
+  sockets[1].accept();
+  pass(60_000);
+  assert.deepEqual([seen.told, seen.refused], [["open", "open"], 0]);
+});
+
+test("a page that nobody looks at lets go of events, and takes them up again", () => {
+  const { feed, sockets, seen, pass } = stage(() => "3:7", ["events"]);
+  feed.open();
+  sockets[0].accept();
+  feed.rest();
+  pass(60_000);
+  assert.deepEqual([sockets.length, sockets[0].readyState], [1, 3]);
+  feed.hurry();
+  sockets[1].accept();
+  assert.deepEqual([sockets.length, seen.told], [2, ["open", "open"]]);
+  sockets[1].end(1006);
+  feed.rest(); // while it waits for its next attempt
+  pass(60_000);
+  assert.equal(sockets.length, 2);
+  feed.close();
+  feed.rest();
+  feed.hurry();
+  assert.equal(sockets.length, 2);
+});
+
+test("a socket is kept, whoever looks", () => {
+  const { feed, sockets } = stage();
+  feed.open();
+  sockets[0].accept();
+  feed.rest();
+  assert.equal(sockets[0].readyState, 1);
+});
+
+test("a line that can look sooner is told to", () => {
+  const { feed, sockets } = stage(() => null, ["poll"]);
+  feed.open();
+  sockets[0].accept();
+  feed.hurry();
+  assert.deepEqual([sockets.length, sockets[0].hurried], [1, 1]);
 });

@@ -1,15 +1,18 @@
 // @ts-check
 /**
- * The conversation's feed: one WebSocket, its cursor in the address, frames down and acknowledgements up. It comes back by
- * itself, slower each time, and says so. It knows no page; clock, chance and socket are given to it.
+ * The conversation's feed: one line at a time, its cursor in the address, frames down and acknowledgements up. It comes
+ * back by itself, slower each time, and says so; where a transport does not get through, by the next one. It knows no page;
+ * clock, chance and transports are given to it.
  */
 import { parse } from "#chat/cursors";
+import { Ladder, MORE, TRANSPORTS } from "#chat/transports";
 
 /** @typedef {import("./cursors.js").Frame} Frame */
 /** @typedef {"open" | "lost" | "gone"} Status */
 
 /** The server ended the socket for good: the person is not signed in, or the conversation is not there (any more). */
 const FOR_GOOD = new Set([4401, 4404]);
+const LOST = 1006;
 const ACK_MS = 1000;
 const NOTE_MS = 1000;
 const STEADY_MS = 5000;
@@ -23,23 +26,19 @@ export function backoffMs(attempt, chance) {
   return Math.min(15000, 500 * 2 ** Math.min(attempt, 10)) * (0.5 + chance / 2);
 }
 
-/**
- * @param {string} base of the feed, without a cursor
- * @param {string | null} position
- */
-export function address(base, position) {
-  return position === null ? base : `${base}?after=${position}`;
-}
-
 export class Feed {
-  /** @type {WebSocket | null} */
-  #socket = null;
+  /** @type {import("./transports.js").Line | null} */
+  #line = null;
   #attempt = 0;
   #opened = false;
   #lost = false;
   #stopped = false;
+  /** Nobody looks at the page, and its transport is one to let go of then. */
+  #resting = false;
   /** @type {any} */
   #retryTimer = null;
+  /** @type {any} */
+  #openingTimer = null;
   /** @type {any} */
   #noteTimer = null;
   /** @type {any} */
@@ -52,38 +51,38 @@ export class Feed {
 
   /**
    * @param {object} parts
-   * @param {string} parts.url
+   * @param {{socket: string, events: string}} parts.urls
    * @param {() => string | null} parts.position where the page stands, read at each connection
    * @param {() => void} parts.joining called before each connection
    * @param {(frame: Frame) => void} parts.receive
    * @param {(status: Status) => void} parts.tell
    * @param {() => void} [parts.refused] a connection did not come about: the server is away, or does not let this page in
-   * @param {(url: string) => WebSocket} [parts.connect]
+   * @param {import("./transports.js").Transport[]} [parts.transports] best first
    * @param {() => number} [parts.now] in milliseconds
    * @param {() => number} [parts.random]
    * @param {(run: () => void, ms: number) => any} [parts.after]
    * @param {(timer: any) => void} [parts.cancel]
    */
   constructor({
-    url,
+    urls,
     position,
     joining,
     receive,
     tell,
     refused = () => {},
-    connect = (target) => new WebSocket(target),
+    transports = TRANSPORTS,
     now = () => performance.now(),
     random = Math.random,
     after = (run, ms) => setTimeout(run, ms),
     cancel = (timer) => clearTimeout(timer),
   }) {
-    this.url = url;
+    this.urls = urls;
     this.position = position;
     this.joining = joining;
     this.receive = receive;
     this.tell = tell;
     this.refused = refused;
-    this.connect = connect;
+    this.ladder = new Ladder(transports);
     this.now = now;
     this.random = random;
     this.after = after;
@@ -97,41 +96,61 @@ export class Feed {
 
   /** Connect now, whatever was planned; also after a gap, from where the page stands. */
   open() {
-    this.#stopped = this.#opened = false;
+    this.#stopped = this.#opened = this.#resting = false;
     this.cancel(this.#retryTimer);
     this.#retryTimer = null;
     this.#drop();
     this.joining();
-    const socket = this.connect(address(this.url, this.position()));
-    this.#socket = socket;
     this.#noteTimer ??= this.after(() => this.tell("lost"), NOTE_MS);
-    socket.onopen = () => {
-      if (socket !== this.#socket) return;
+    const { at, connect, patienceMs } = this.ladder.transport;
+    /** @type {import("./transports.js").Line} */
+    let line;
+    try {
+      line = this.#line = connect(this.urls[at], this.position);
+    } catch {
+      this.#closed(LOST); // a browser that is told to have no such thing
+      return;
+    }
+    this.#openingTimer = this.after(() => this.#closed(LOST), patienceMs);
+    line.onopen = () => {
+      if (line !== this.#line) return;
+      this.ladder.opened();
       this.#opened = true;
       this.#lost = false;
+      this.cancel(this.#openingTimer);
       this.cancel(this.#noteTimer);
       this.#noteTimer = null;
       this.#steadyTimer = this.after(() => (this.#attempt = 0), STEADY_MS);
       this.tell("open");
     };
-    socket.onmessage = (event) => {
-      if (socket !== this.#socket) return;
+    line.onmessage = (event) => {
+      if (line !== this.#line) return;
       const frame = parse(event.data);
       if (frame) this.receive(frame);
     };
-    socket.onclose = (event) => {
-      if (socket === this.#socket) this.#closed(event.code);
+    line.onclose = (event) => {
+      if (line === this.#line) this.#closed(event.code);
     };
   }
 
-  /** Try now if it was waiting for its next attempt: the machine is online again, or the page is looked at. */
+  /** Try now if it was waiting: the machine is online again, the page is looked at, or a reply has begun. */
   hurry() {
-    if (this.#retryTimer !== null) this.open();
+    if (this.#resting || this.#retryTimer !== null) this.open();
+    else this.#line?.hurry?.();
+  }
+
+  /** Nobody looks at the page: it lets go of a line that others may need more, until it is told to hurry. */
+  rest() {
+    if (this.#stopped || !this.ladder.transport.rests) return;
+    this.close();
+    this.#stopped = false;
+    this.#resting = true;
   }
 
   /** No more: the page is left. */
   close() {
     this.#stopped = true;
+    this.#resting = false;
     this.cancel(this.#retryTimer);
     this.cancel(this.#noteTimer);
     this.#retryTimer = this.#noteTimer = null;
@@ -156,8 +175,8 @@ export class Feed {
   }
 
   #sendAck() {
-    if (!this.#ack || this.#socket?.readyState !== 1) return;
-    this.#socket.send(JSON.stringify({ ack: this.#ack }));
+    if (!this.#ack || this.#line?.readyState !== 1) return;
+    this.#line.send?.(JSON.stringify({ ack: this.#ack }));
     this.#ack = null;
     this.#ackedAt = this.now();
   }
@@ -166,6 +185,10 @@ export class Feed {
   #closed(code) {
     this.#drop();
     if (this.#stopped) return;
+    if (code === MORE) {
+      this.open();
+      return;
+    }
     this.#lost = true;
     if (FOR_GOOD.has(code)) {
       this.cancel(this.#noteTimer);
@@ -174,17 +197,20 @@ export class Feed {
       return;
     }
     this.#noteTimer ??= this.after(() => this.tell("lost"), NOTE_MS);
-    this.#retryTimer = this.after(() => this.open(), backoffMs(this.#attempt++, this.random()));
+    const next = !this.#opened && this.ladder.failed() && !this.ladder.cameRound;
+    const wait = next ? 0 : backoffMs(this.#attempt++, this.random());
+    this.#retryTimer = this.after(() => this.open(), wait);
     if (!this.#opened) this.refused();
   }
 
   #drop() {
     this.cancel(this.#steadyTimer);
     this.cancel(this.#ackTimer);
-    this.#steadyTimer = this.#ackTimer = null;
+    this.cancel(this.#openingTimer);
+    this.#steadyTimer = this.#ackTimer = this.#openingTimer = null;
     this.#ack = null;
-    const socket = this.#socket;
-    this.#socket = null;
-    if (socket && socket.readyState <= 1) socket.close();
+    const line = this.#line;
+    this.#line = null;
+    if (line && line.readyState <= 1) line.close();
   }
 }

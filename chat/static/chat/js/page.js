@@ -39,6 +39,7 @@ function started(turn) {
   }
   if (over) resume();
   thread.place(turn.html);
+  feed?.hurry();
   follow.jump();
 }
 
@@ -139,7 +140,7 @@ if (root && composer) {
   const url = new URL(root.dataset.socket ?? "", location.href);
   url.protocol = url.protocol.replace("http", "ws");
   feed = new Feed({
-    url: url.href,
+    urls: { socket: url.href, events: root.dataset.events ?? "" },
     position: () => thread?.position ?? null,
     joining: () => thread?.rejoin(),
     receive: (frame) => {
@@ -152,8 +153,8 @@ if (root && composer) {
   feed.open();
   addEventListener("online", () => feed?.hurry());
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) return;
-    if (over === "signedOut") void verify();
+    if (document.hidden) feed?.rest();
+    else if (over === "signedOut") void verify();
     else feed?.hurry();
   });
   addEventListener("pagehide", () => feed?.close());
