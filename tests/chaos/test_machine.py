@@ -181,19 +181,24 @@ class Domain(RuleBasedStateMachine):
         with self.walled(job):
             running.note_response(job, "resp_1")
 
-    @rule(target=rows, job=jobs, how=st.sampled_from([*WHOLE, *SHORT]))
-    def end(self, job: Job, how: str) -> Any:
-        """The stream is over, as its runner reads it; a second time, too, after an error of the database."""
+    @rule(target=rows, job=jobs, how=st.sampled_from([*WHOLE]))
+    def end_whole(self, job: Job, how: str) -> Any:
+        """The provider said that it is whole; the checks may say otherwise."""
+        if job.generation.state == State.queued:
+            return multiple()
+        self.texts += 1
+        found = reading(**{"answer": f"Reply {self.texts}.", **WHOLE[how]})
+        if how == "whole":
+            self.said[job.generation.pk].add(found.answer)
+        return self._end(job, found)
+
+    @rule(target=rows, job=jobs, how=st.sampled_from([*SHORT]))
+    def end_short(self, job: Job, how: str) -> Any:
+        """Any other end; a second time, too, after an error of the database."""
+        return self._end(job, SHORT[how])
+
+    def _end(self, job: Job, found: Reading) -> Any:
         row = job.generation
-        if how in WHOLE:
-            if row.state == State.queued:
-                return multiple()
-            self.texts += 1
-            found = reading(**{"answer": f"Reply {self.texts}.", **WHOLE[how]})
-            if how == "whole":
-                self.said[row.pk].add(found.answer)
-        else:
-            found = SHORT[how]
         with self.walled(job) as wall:
             ended = running.end(job, found, Snapshot(row.number, 1, "Two", "", ""))
         if ended.successor is None:
@@ -219,12 +224,15 @@ class Domain(RuleBasedStateMachine):
         running.renew(owner)
 
     # --- what the clock does --------------------------------------------------------------------------------------
-    @rule(row=rows)
-    def crash(self, row: UUID) -> None:
-        """Its runner is gone, or frozen: the lease runs out, and the job stays in a memory that may wake up."""
+    @rule(row=rows, found=st.booleans())
+    def crash(self, row: UUID, *, found: bool) -> None:
+        """Its runner is gone, or frozen: the lease runs out, and the job stays in a memory that may wake up, before the
+        reaper has found it or after."""
         Generation.objects.filter(pk=row).exclude(lease_until=None).update(
             lease_until=timezone.now() - dt.timedelta(seconds=1)
         )
+        if found:
+            self.sweep()
 
     @rule(row=rows, minutes=st.sampled_from([11, 31]))
     def grow_old(self, row: UUID, minutes: int) -> None:
