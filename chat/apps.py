@@ -7,7 +7,7 @@ signal is the one that all of them pass, in the transaction that deletes.
 from typing import Any
 
 from django.apps import AppConfig
-from django.db.models.signals import pre_delete
+from django.db.models.signals import post_delete, pre_delete
 
 
 class ChatConfig(AppConfig):
@@ -19,6 +19,7 @@ class ChatConfig(AppConfig):
         """Models may be imported from here on."""
         pre_delete.connect(_conversation_goes, sender="chat.Conversation")
         pre_delete.connect(_message_goes, sender="chat.Message")
+        post_delete.connect(_session_goes, sender="sessions.Session")
 
 
 def _conversation_goes(instance: Any, **_: Any) -> None:
@@ -33,3 +34,10 @@ def _message_goes(instance: Any, origin: Any = None, **_: Any) -> None:
 
     if getattr(origin, "model", type(origin)) is type(instance):
         conversations.let_go_of_message(instance.pk)
+
+
+def _session_goes(instance: Any, **_: Any) -> None:
+    """By signing out, by another password, in a shell."""
+    from chat import readers
+
+    readers.signed_out(instance.session_key)

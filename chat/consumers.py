@@ -13,12 +13,14 @@ from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from chat.engine.embedded import EmbeddedEngine
+from chat.engine.hub import Farewell
 from chat.models import Conversation, Generation
+from chat.readers import Reader
 from chat.replies.reply import render_reply
 from chat.streaming.frames import decode_ack
 from chat.subscription import Cursor, Subscription
 
-REFUSED = 4401  # not signed in
+REFUSED = 4401  # not signed in (any more)
 MOST_ACK_CHARS = 100
 NOT_FOUND = 4404  # no such conversation, or not this person's
 FAILED = 1011  # the socket failed: come back
@@ -49,13 +51,15 @@ def subscribe(
     engine: EmbeddedEngine,
     conversation_id: UUID,
     *,
+    reader: Reader,
     send: Callable[[str], Awaitable[None]],
-    leave: Callable[[bool], Awaitable[None]],
+    leave: Callable[[Farewell], Awaitable[None]],
     ahead_frames: int,
 ) -> Subscription:
     """A subscription of this process's engine, not yet joined (`rows_of` is what it joins with)."""
     return Subscription(
         conversation_id,
+        reader=reader,
         hub=engine.hub,
         store=engine.store,
         send=send,
@@ -91,6 +95,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Chan
         self.subscription = subscribe(
             engine,
             conversation_id,
+            reader=Reader(self.scope["session"].session_key, user.pk),
             send=self.send_text,
             leave=self.leave,
             ahead_frames=engine.conf.ahead_frames,
@@ -105,9 +110,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Chan
         """Straight to the socket: the long way through the channel layer costs five times as much."""
         await self.straight_send({"type": "websocket.send", "text": text})
 
-    async def leave(self, gone: bool) -> None:  # noqa: FBT001 (the one argument of a callback)
+    async def leave(self, why: Farewell) -> None:
         failed = FAILED if serving_engine() else GOING_AWAY
-        await self.close(NOT_FOUND if gone else failed)
+        await self.close({Farewell.GONE: NOT_FOUND, Farewell.SIGNED_OUT: REFUSED}.get(why, failed))
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002
         if text_data is None or len(text_data) > MOST_ACK_CHARS:

@@ -1,4 +1,4 @@
-"""Who is told when a generation begins or ends: the seam between the verbs and whatever runs generations.
+"""Who is told when a generation begins or ends, or a page must: the seam between verbs and whatever runs generations.
 
 Verbs call `tell` inside their transaction; the engines that registered themselves hear of it after the commit.
 """
@@ -22,6 +22,9 @@ class Engine(Protocol):
 
     def closed(self, conversation_id: UUID) -> None:
         """The conversation is gone: send its pages away."""
+
+    def signed_out(self, session_key: str) -> None:
+        """The session is gone: send its pages away."""
 
 
 _engines: list[Engine] = []

@@ -14,9 +14,10 @@ import msgspec
 
 from chat import drafts
 from chat.drafts import DraftStore
-from chat.engine.hub import Hub
+from chat.engine.hub import Farewell, Hub
 from chat.engine.notices import final_frame, turn_notice
 from chat.models import Generation
+from chat.readers import Reader
 from chat.streaming.frames import Final, Frame, Paint, Snapshot, Turn, encode
 
 
@@ -47,15 +48,17 @@ class Subscription:
         self,
         conversation_id: UUID,
         *,
+        reader: Reader,
         hub: Hub,
         store: DraftStore,
         send: Callable[[str], Awaitable[None]],
         html: Callable[[UUID], Awaitable[str]],
-        leave: Callable[[bool], Awaitable[None]],
+        leave: Callable[[Farewell], Awaitable[None]],
         ahead_frames: int,
         ahead_bytes: int,
     ) -> None:
         self.conversation_id = conversation_id
+        self.reader = reader
         self._hub = hub
         self._store = store
         self._send = send
@@ -112,9 +115,9 @@ class Subscription:
     def leave(self) -> None:
         self._hub.leave(self)
 
-    async def close(self, *, gone: bool) -> None:
-        """Send the page away: its conversation is `gone`, or its socket failed and it may come back."""
-        await self._leave(gone)
+    async def close(self, why: Farewell) -> None:
+        """Send the page away."""
+        await self._leave(why)
 
     # --- live ---------------------------------------------------------------------------------------------------
     async def receive(self, generation_id: UUID, frame: Frame) -> None:

@@ -3,15 +3,19 @@
 import asyncio
 import json
 import uuid
+from collections.abc import Callable
 from typing import Any, Self
 
 import pytest
 from channels.testing import WebsocketCommunicator
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.sessions.models import Session
+from django.test import Client
 
-from chat import consumers, conversations, drafts
+from chat import consumers, conversations, drafts, launching
 from chat.engine.embedded import EmbeddedEngine
-from chat.models import Generation
+from chat.models import Conversation, Generation
 from gymnasia.asgi import application
 from tests.engine.conftest import WAIT_S
 from tests.fakes.provider import ScriptedProvider
@@ -66,6 +70,14 @@ class Socket:
         while not (isinstance(frames[-1], dict) and frames[-1]["type"] == "final"):
             frames.append(await self.frame())
         return frames
+
+    async def code(self) -> int:
+        """What the server closes it with, whatever came before."""
+        while (output := await self.wire.receive_output(timeout=WAIT_S))["type"] == "websocket.send":
+            pass
+        assert output["type"] == "websocket.close"
+        closed: int = output["code"]
+        return closed
 
     async def say(self, text: str) -> None:
         await self.wire.send_to(text_data=text)
@@ -314,9 +326,79 @@ async def test_when_the_conversation_is_deleted_the_socket_says_so(
     async with Socket(row.conversation_id, cookie=cookie) as socket:
         await socket.frame()
         await db(conversations.delete, row.conversation, by=ana)
-        closed = await socket.wire.receive_output(timeout=WAIT_S)
-    assert (closed["type"], closed["code"]) == ("websocket.close", consumers.NOT_FOUND)
+        assert await socket.code() == consumers.NOT_FOUND
     assert len(engine.hub) == 0
+
+
+def _sign_out(cookie: bytes) -> None:
+    client = Client(headers={"cookie": cookie.decode()})
+    assert client.post("/accounts/logout/").status_code == 302
+
+
+async def test_who_signs_out_reads_no_further(
+    row: Generation,
+    ana: AbstractBaseUser,
+    cookie: bytes,
+    provider: ScriptedProvider,
+    engine: EmbeddedEngine,
+) -> None:
+    """At once, in the middle of a reply, which goes on. Another browser of the same person stays."""
+    provider.script = play(T("One "), Stall())
+    other = await db(cookie_of, ana)
+    async with (
+        Socket(row.conversation_id, cookie=cookie) as socket,
+        Socket(row.conversation_id, cookie=other) as stays,
+    ):
+        await db(sent, ana, "And an egg?", conversation=row.conversation)
+        while isinstance(await socket.frame(), dict):
+            pass
+        await db(_sign_out, cookie)
+        assert await socket.code() == 4401
+        while isinstance(await stays.frame(), dict):
+            pass
+        assert len(engine.hub) == 1
+    assert await Socket(row.conversation_id, cookie=cookie).refused() == 4401
+
+
+def _deactivate(user: AbstractBaseUser) -> None:
+    get_user_model().objects.filter(pk=user.pk).update(is_active=False)
+
+
+def _change_password(user: AbstractBaseUser) -> None:
+    user.set_password("another-horse-battery")
+    user.save()
+
+
+@pytest.mark.parametrize("end", [_deactivate, _change_password])
+async def test_who_may_not_come_in_any_more_is_sent_away_at_the_next_look(
+    engine: EmbeddedEngine,
+    ana: AbstractBaseUser,
+    cookie: bytes,
+    row: Generation,
+    end: Callable[[AbstractBaseUser], None],
+) -> None:
+    async with Socket(row.conversation_id, cookie=cookie) as socket:
+        await socket.frame()
+        assert await socket.wire.receive_nothing(timeout=0.5)  # some looks, and nothing to see
+        await db(end, ana)
+        assert await socket.code() == 4401
+    assert len(engine.hub) == 0
+
+
+async def test_what_another_process_deleted_or_signed_out_is_seen_at_the_next_look(
+    engine: EmbeddedEngine, ana: AbstractBaseUser, cookie: bytes, row: Generation
+) -> None:
+    """A shell, another server: nobody tells this one."""
+    codes = []
+    for elsewhere in (Session.objects.all().delete, Conversation.objects.all().delete):
+        cookie = await db(cookie_of, ana)
+        async with Socket(row.conversation_id, cookie=cookie) as socket:
+            await socket.frame()
+            launching.unregister_engine(engine)
+            await db(elsewhere)
+            launching.register_engine(engine)
+            codes.append(await socket.code())
+    assert codes == [4401, 4404]
 
 
 async def test_a_page_whose_joining_fails_is_not_kept(

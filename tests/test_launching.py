@@ -36,6 +36,9 @@ class Told:
     def closed(self, conversation_id: Any) -> None:
         self.calls.append(("closed", conversation_id))
 
+    def signed_out(self, session_key: str) -> None:
+        self.calls.append(("signed_out", session_key))
+
 
 @pytest.fixture
 def told() -> Any:

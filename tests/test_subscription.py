@@ -11,8 +11,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from chat.drafts import DraftStore
-from chat.engine.hub import Hub
+from chat.engine.hub import Farewell, Hub
 from chat.models import Checkpoint, Generation
+from chat.readers import Reader
 from chat.streaming.draft import Draft
 from chat.streaming.frames import Final, Frame, Paint, Turn, encode
 from chat.subscription import Cursor, Subscription
@@ -67,7 +68,7 @@ class Scene:
         self.store = DraftStore()
         self.hub = Hub(self.store)
         self.page = Page()
-        self.left = False
+        self.left: Farewell | None = None
         self.rendered = 0
         self.markup = HTML
         self.rows: list[Generation] = []
@@ -78,6 +79,7 @@ class Scene:
     def subscribe(self, page: Page, **limits: int) -> Subscription:
         return Subscription(
             self.conversation_id,
+            reader=Reader("session-of-ana", 1),
             hub=self.hub,
             store=self.store,
             send=page.send,
@@ -90,8 +92,8 @@ class Scene:
         self.rendered += 1
         return self.markup
 
-    async def leave(self, gone: bool) -> None:  # noqa: FBT001
-        self.left = True
+    async def leave(self, why: Farewell) -> None:
+        self.left = why
 
     async def load(self, conversation_id: UUID, number: int) -> list[Generation]:
         assert conversation_id == self.conversation_id
@@ -353,9 +355,9 @@ async def test_leaving_and_being_sent_away() -> None:
     await scene.joined()
     scene.subscription.leave()
     await writer.paints("Two")
-    assert (len(scene.hub), scene.page.numbered, scene.left) == (0, [], False)
-    await scene.subscription.close(gone=True)
-    assert scene.left
+    assert (len(scene.hub), scene.page.numbered, scene.left) == (0, [], None)
+    await scene.subscription.close(Farewell.GONE)
+    assert scene.left is Farewell.GONE
 
 
 # --- a page that does not keep up -----------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 
-from chat import drafts, launching, running
+from chat import drafts, launching, readers, running
 from chat.conf import Conf
 from chat.drafts import DraftStore
 from chat.engine.discovery import discover_forever
@@ -31,6 +31,7 @@ from chat.engine.run import Run
 from chat.engine.runner import Parts, Runner
 from chat.models import Generation
 from chat.providers.base import Endpoint
+from chat.readers import Reader
 from chat.running import Ended
 from chat.states.generation import State
 from chat.streaming.frames import Turn
@@ -157,6 +158,12 @@ class EmbeddedEngine:
     def closed(self, conversation_id: UUID) -> None:
         self._loop.call_soon_threadsafe(lambda: self._spawn(self.hub.close(conversation_id)))
 
+    def signed_out(self, session_key: str) -> None:
+        def is_out(reader: Reader) -> bool:
+            return reader.session_key == session_key
+
+        self._loop.call_soon_threadsafe(lambda: self._spawn(self.hub.sign_out(is_out)))
+
     def _launch(self, generation: Generation) -> None:
         if self.draining or generation.pk in self._runs or generation.conversation_id is None:
             return
@@ -235,17 +242,23 @@ class EmbeddedEngine:
                     self._interrupt(run, Reason.worker_lost)
 
     async def _look_forever(self) -> None:
-        """Compare what open pages see as running with the stored state: an end that was lost on its way is sent again."""
+        """Compare open pages with the stored state. Whose session or conversation has ended, by whatever process, is sent
+        away; an end that was lost on its way is sent again."""
         while True:
             await asyncio.sleep(self.conf.look_interval_s)
-            watched = self.hub.unfinished() - self._runs.keys()
-            if not watched:
+            reading, shown = self.hub.readers(), self.hub.conversations()
+            if not shown:
                 continue
+            watched = self.hub.unfinished() - self._runs.keys()
             try:
-                rows: list[Generation] = await self.db_for_pages(_rows, watched)
+                admitted, standing, rows = await self.db_for_pages(_look, reading, shown, watched)
             except (DatabaseError, InterfaceError):
                 log.exception("open pages could not be compared; tried again in a moment")
                 continue
+            # Who has come since is in neither set.
+            await self.hub.sign_out((reading - admitted).__contains__)
+            for conversation_id in shown - standing:
+                await self.hub.close(conversation_id)
             for row in rows:
                 await self.hub.look(row)
 
@@ -258,8 +271,11 @@ def _disconnect() -> None:
     connection.close()  # each thread has its own: the name must be looked up there
 
 
-def _rows(ids: set[UUID]) -> list[Generation]:
-    return list(Generation.objects.filter(pk__in=ids).exclude(conversation=None))
+def _look(
+    reading: set[Reader], shown: set[UUID], watched: set[UUID]
+) -> tuple[set[Reader], set[UUID], list[Generation]]:
+    rows = Generation.objects.filter(pk__in=watched).exclude(conversation=None)
+    return readers.admitted(reading), readers.standing(shown), list(rows)
 
 
 def _save_and_renew(saves: list[drafts.Save], owner: str) -> set[UUID]:

@@ -7,25 +7,36 @@ listener that misses a frame finds it in the draft store. Paints that come after
 import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from enum import Enum, auto
 from typing import Protocol
 from uuid import UUID
 
 from chat.drafts import DraftStore
 from chat.models import Generation
+from chat.readers import Reader
 from chat.streaming.frames import Frame, Paint
 
 log = logging.getLogger(__name__)
+
+
+class Farewell(Enum):
+    """Why a page is sent away."""
+
+    GONE = auto()  # its conversation does not exist any more
+    SIGNED_OUT = auto()  # its reader may not read on
+    AGAIN = auto()  # it failed, or the process stops: it may come back
 
 
 class Listener(Protocol):
     """One open page. `receive` must not wait for the page: it is called from the tick of all generations."""
 
     conversation_id: UUID
+    reader: Reader
 
     async def receive(self, generation_id: UUID, frame: Frame) -> None: ...
     async def look(self, row: Generation) -> None: ...
-    async def close(self, *, gone: bool) -> None: ...
+    async def close(self, why: Farewell) -> None: ...
     def unfinished(self) -> Iterable[UUID]: ...
 
 
@@ -65,19 +76,33 @@ class Hub:
 
     def unfinished(self) -> set[UUID]:
         """What some open page sees as running."""
-        everyone = (listener for group in self._listeners.values() for listener in group)
-        return {generation for listener in everyone for generation in listener.unfinished()}
+        return {generation for listener in self._everyone() for generation in listener.unfinished()}
 
     async def close(self, conversation_id: UUID) -> None:
         """The conversation is gone: send everyone away."""
         for listener in list(self._listeners.get(conversation_id, ())):
-            await self._send_away(listener, gone=True)
+            await self._send_away(listener, Farewell.GONE)
+
+    async def sign_out(self, is_out: Callable[[Reader], bool]) -> None:
+        """Some readers may not read on: send their pages away."""
+        for listener in [listener for listener in self._everyone() if is_out(listener.reader)]:
+            await self._send_away(listener, Farewell.SIGNED_OUT)
 
     async def dismiss(self) -> None:
         """The process stops: send everyone away; they may come back to the next one."""
-        for listeners in list(self._listeners.values()):
-            for listener in list(listeners):
-                await self._send_away(listener, gone=False)
+        for listener in self._everyone():
+            await self._send_away(listener, Farewell.AGAIN)
+
+    def readers(self) -> set[Reader]:
+        """Who listens now."""
+        return {listener.reader for listener in self._everyone()}
+
+    def conversations(self) -> set[UUID]:
+        """To what they listen."""
+        return set(self._listeners)
+
+    def _everyone(self) -> list[Listener]:
+        return [listener for group in self._listeners.values() for listener in group]
 
     def __len__(self) -> int:
         return sum(len(listeners) for listeners in self._listeners.values())
@@ -92,10 +117,10 @@ class Hub:
             await delivery
         except Exception:
             log.exception("a page's socket failed and is closed")
-            await self._send_away(listener, gone=False)
+            await self._send_away(listener, Farewell.AGAIN)
 
-    async def _send_away(self, listener: Listener, *, gone: bool) -> None:
+    async def _send_away(self, listener: Listener, why: Farewell) -> None:
         """Close it, whatever state its socket is in: what the others get must not hang on it."""
         self.leave(listener)
         with contextlib.suppress(Exception):
-            await listener.close(gone=gone)
+            await listener.close(why)

@@ -20,12 +20,9 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator
-from importlib import import_module
 from uuid import UUID
 
 from asgiref.sync import async_to_sync, sync_to_async
-from django.conf import settings
-from django.contrib.auth import get_user
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -36,7 +33,9 @@ from django.views.decorators.http import require_GET
 
 from chat import consumers
 from chat.engine.embedded import EmbeddedEngine
+from chat.engine.hub import Farewell
 from chat.models import Conversation, Generation
+from chat.readers import Reader
 from chat.subscription import Cursor, Subscription
 from chat.views.answers import refusal
 
@@ -52,11 +51,11 @@ def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
     after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
     cursor = consumers.cursor_of(owned.pk, after)
     engine = consumers.serving_engine()
+    reader = Reader(request.session.session_key or "", owned.user_id)
     if request.GET.get("poll") == "1":
-        response: HttpResponseBase = _answer(engine, owned.pk, cursor)
+        response: HttpResponseBase = _answer(engine, owned.pk, cursor, reader)
         add_never_cache_headers(response)
         return response
-    reader = Reader(request.session.session_key, request.user.pk)
     body = _stopping() if engine is None else EventStream(engine, owned.pk, cursor, reader).events()
     response = StreamingHttpResponse(body, content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
@@ -79,20 +78,6 @@ async def _stopping() -> AsyncIterator[str]:
 
 
 # --- a stream of events ---------------------------------------------------------------------------------------------
-class Reader:
-    """Who reads a response that may outlive their session."""
-
-    def __init__(self, session_key: str | None, user_id: int | None) -> None:
-        self._session_key = session_key
-        self._user_id = user_id
-
-    def is_admitted(self) -> bool:
-        """Whether they are still signed in, by the session that they came with."""
-        request = HttpRequest()
-        request.session = import_module(settings.SESSION_ENGINE).SessionStore(self._session_key)
-        return bool(get_user(request).pk == self._user_id)
-
-
 class EventStream:
     """One response. Made where the request is answered; everything else happens on the engine's loop, in `events`."""
 
@@ -100,13 +85,13 @@ class EventStream:
         self._engine = engine
         self._conversation_id = conversation_id
         self._cursor = self._marked = cursor
-        self._reader = reader
         self._pending: list[str] = []
         self._bell = asyncio.Event()
         self._over = ""
         self._subscription = consumers.subscribe(
             engine,
             conversation_id,
+            reader=reader,
             send=self._send,
             leave=self._leave,
             ahead_frames=engine.conf.response_frames,
@@ -149,9 +134,6 @@ class EventStream:
                 yield event("end", cursor=mark(place))
             if now() >= beat_at:
                 beat_at = now() + self._engine.conf.heartbeat_s
-                if not await self._engine.db_for_pages(self._reader.is_admitted):
-                    self._over = "signed_out"
-                    break
                 yield ": heartbeat\n\n"
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout_at(beat_at):
@@ -165,8 +147,9 @@ class EventStream:
         self._pending.append(f"{moved}data: {text}\n\n")
         self._bell.set()
 
-    async def _leave(self, gone: bool) -> None:  # noqa: FBT001 (the one argument of a callback)
-        self._over = "gone" if gone else "draining" if self._engine.draining else "failed"
+    async def _leave(self, why: Farewell) -> None:
+        failed = "draining" if self._engine.draining else "failed"
+        self._over = {Farewell.GONE: "gone", Farewell.SIGNED_OUT: "signed_out"}.get(why, failed)
         self._bell.set()
 
     def _taken(self) -> str:
@@ -193,29 +176,36 @@ def _is_writing(conversation_id: UUID) -> bool:
 
 
 # --- one answer -----------------------------------------------------------------------------------------------------
-def _answer(engine: EmbeddedEngine | None, conversation_id: UUID, cursor: Cursor) -> HttpResponse:
+def _answer(
+    engine: EmbeddedEngine | None, conversation_id: UUID, cursor: Cursor, reader: Reader
+) -> HttpResponse:
     """`{"frames": [...], "cursor": "3:7", "end": false}`: what is there, at once; the next question names the cursor."""
     if engine is None:
         return refusal(503, "draining", _("The server is being restarted. Try again in a moment."))
     # On the engine's loop: the server's own, on which this request is answered.
-    frames, place, is_end = async_to_sync(_look)(engine, conversation_id, cursor)
+    frames, place, is_end = async_to_sync(_look)(engine, conversation_id, cursor, reader)
     body = f'{{"frames":[{",".join(frames)}],"cursor":"{mark(place)}","end":{json.dumps(is_end)}}}'
     return HttpResponse(body, content_type="application/json")
 
 
 async def _look(
-    engine: EmbeddedEngine, conversation_id: UUID, cursor: Cursor
+    engine: EmbeddedEngine, conversation_id: UUID, cursor: Cursor, reader: Reader
 ) -> tuple[list[str], Cursor, bool]:
     frames: list[str] = []
 
     async def keep(text: str) -> None:
         frames.append(text)
 
-    async def leave(gone: bool) -> None:  # noqa: FBT001 (the one argument of a callback)
+    async def leave(why: Farewell) -> None:
         """The next question is answered with what became of it."""
 
     subscription = consumers.subscribe(
-        engine, conversation_id, send=keep, leave=leave, ahead_frames=engine.conf.response_frames
+        engine,
+        conversation_id,
+        reader=reader,
+        send=keep,
+        leave=leave,
+        ahead_frames=engine.conf.response_frames,
     )
     try:
         await subscription.join(cursor, consumers.rows_of(engine))

@@ -56,6 +56,7 @@ async def make_engine(
         *, base_url: str = provider.base_url, key: Secret | None = None, **knobs: float
     ) -> EmbeddedEngine:
         quick = {"retry_backoff_s": 0.01, "checkpoint_interval_ms": 50, "sweep_interval_s": 0.1}
+        quick["look_interval_s"] = 600  # a test's own listeners have no session to be looked at
         conf = settings.GYMNASIA.but(**{**quick, **knobs})
         settings.GYMNASIA = conf
         engine = EmbeddedEngine(

@@ -33,7 +33,8 @@ class Stage:
         self, *, wire: str = "openai_chat", profile: str = "strict", **knobs: float
     ) -> EmbeddedEngine:
         """Start the engine; nothing follows a failed reply by itself unless a knob says so."""
-        quick = {"retry_backoff_s": 0.01, "checkpoint_interval_ms": 50, "automatic_retries": 0, **knobs}
+        quick = {"retry_backoff_s": 0.01, "checkpoint_interval_ms": 50, "automatic_retries": 0}
+        quick |= {"look_interval_s": 600, **knobs}  # a test's own listeners have no session to be looked at
         conf = self.settings.GYMNASIA = self.settings.GYMNASIA.but(**quick)
         where = {"scripted": endpoint_at(self.provider.base_url, wire=wire, profile=profile)}
         self.engine = EmbeddedEngine(conf, store=drafts.STORE, endpoints=lambda: where)

@@ -9,10 +9,12 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 
-from chat import conversations, drafts, generations
+from chat import conversations, drafts, generations, launching
 from chat.engine.embedded import EmbeddedEngine
+from chat.engine.hub import Farewell
 from chat.models import Checkpoint, Generation, JournalRow, Message
 from chat.providers.base import Secret
+from chat.readers import Reader
 from chat.streaming.frames import Final, Frame, Paint, Turn
 from tests.engine.conftest import WAIT_S, Make, ask, until
 from tests.fakes.provider import ScriptedProvider
@@ -39,6 +41,7 @@ class Page:
 
     def __init__(self, engine: EmbeddedEngine, conversation_id: Any) -> None:
         self.conversation_id = conversation_id
+        self.reader = Reader("", 0)
         self.frames: list[Frame] = []
         self.closed = False
         engine.hub.join(self)
@@ -48,8 +51,8 @@ class Page:
 
     async def look(self, row: Generation) -> None: ...
 
-    async def close(self, *, gone: bool) -> None:
-        self.closed = gone
+    async def close(self, why: Farewell) -> None:
+        self.closed = why is Farewell.GONE
 
     def unfinished(self) -> list[Any]:
         return []
@@ -339,23 +342,35 @@ async def test_a_runner_that_lost_its_lease_changes_nothing(
     assert await messages(engine) == [("user", "How long?")]
 
 
-async def test_deleting_a_conversation_stops_its_reply_and_leaves_no_text(
-    engine: EmbeddedEngine, provider: ScriptedProvider, person: AbstractBaseUser
+@pytest.mark.parametrize("what", ["conversation", "person", "person elsewhere"])
+async def test_deleting_stops_the_reply_and_leaves_no_text(
+    engine: EmbeddedEngine,
+    provider: ScriptedProvider,
+    person: AbstractBaseUser,
+    what: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """Elsewhere is another process, a shell for one: nobody tells this engine, which finds its lease gone."""
     provider.script = play(T("One "), Stall())
     row = await ask(engine, person)
     page = Page(engine, row.conversation_id)
     row = await until(engine, row, "buffered")
     conversation = row.conversation
     assert conversation is not None
-    await engine.db_for_pages(lambda: conversations.delete(conversation, by=person))
+    if what == "person elsewhere":
+        launching.unregister_engine(engine)
+    await engine.db_for_pages(
+        lambda: conversations.delete(conversation, by=person) if what == "conversation" else person.delete()
+    )
+    if what == "person elsewhere":
+        launching.register_engine(engine)
     await asyncio.to_thread(
         provider.wait_until, lambda requests: requests[0].peer_closed_at is not None, timeout_s=1
     )
-    for _ in range(400):
-        if page.closed:
-            break
-        await asyncio.sleep(0.005)
+    async with asyncio.timeout(WAIT_S):
+        await engine.idle()
+        while not page.closed and what != "person elsewhere":  # noqa: ASYNC110 (a page)
+            await asyncio.sleep(0.005)
     left = await engine.db_for_pages(
         lambda: (
             Message.objects.count(),
@@ -363,7 +378,8 @@ async def test_deleting_a_conversation_stops_its_reply_and_leaves_no_text(
             list(Generation.objects.values_list("state", "reason")),
         )
     )
-    assert (page.closed, left) == (True, (0, 0, [("cancelled", "deleted")]))
+    assert left == (0, 0, [("cancelled", "deleted")])
+    assert [record.message for record in caplog.records] == []
 
 
 async def test_frames_of_one_reply_are_numbered_without_a_gap_and_end_with_the_last(

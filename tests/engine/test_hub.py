@@ -5,12 +5,14 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from chat.drafts import DraftStore
-from chat.engine.hub import Hub
+from chat.engine.hub import Farewell, Hub
 from chat.models import Generation
+from chat.readers import Reader
 from chat.streaming.draft import Draft
 from chat.streaming.frames import Final, Frame, Paint, Turn
 
 A, B, G = uuid4(), uuid4(), uuid4()
+ANA, EVA = Reader("session-of-ana", 1), Reader("session-of-eva", 2)
 PAINT = Paint(1, 1, "Two")
 TURN = Turn(str(G), 1, None, "buffered", None, 1, None)
 FINAL = Final(str(G), 1, 2, "confirmed", None, "", None)
@@ -19,8 +21,16 @@ FINAL = Final(str(G), 1, 2, "confirmed", None, "", None)
 class Page:
     """A listener that keeps what it gets; a broken one fails at everything."""
 
-    def __init__(self, conversation_id: UUID = A, *, broken: bool = False, runs: Iterable[UUID] = ()) -> None:
+    def __init__(
+        self,
+        conversation_id: UUID = A,
+        *,
+        broken: bool = False,
+        runs: Iterable[UUID] = (),
+        reader: Reader = ANA,
+    ) -> None:
         self.conversation_id = conversation_id
+        self.reader = reader
         self.broken = broken
         self.runs = list(runs)
         self.got: list[Any] = []
@@ -33,10 +43,10 @@ class Page:
     async def look(self, row: Generation) -> None:
         self.got.append(row)
 
-    async def close(self, *, gone: bool) -> None:
+    async def close(self, why: Farewell) -> None:
         if self.broken:
             raise ConnectionResetError
-        self.got.append("gone" if gone else "closed")
+        self.got.append(why)
 
     def unfinished(self) -> Iterable[UUID]:
         return self.runs
@@ -87,7 +97,7 @@ async def test_a_conversation_that_is_gone_sends_everyone_away() -> None:
         hub.join(page)
     await hub.close(A)
     await hub.close(uuid4())
-    assert (well.got, elsewhere.got, len(hub)) == (["gone"], [], 1)
+    assert (well.got, elsewhere.got, len(hub)) == ([Farewell.GONE], [], 1)
 
 
 async def test_a_look_shows_the_row_to_its_own_conversation() -> None:
@@ -113,4 +123,16 @@ async def test_a_process_that_stops_sends_everyone_away() -> None:
     for page in (here, broken, elsewhere):
         hub.join(page)
     await hub.dismiss()
-    assert (here.got, elsewhere.got, len(hub)) == (["closed"], ["closed"], 0)
+    assert (here.got, elsewhere.got, len(hub)) == ([Farewell.AGAIN], [Farewell.AGAIN], 0)
+
+
+async def test_whose_session_has_ended_is_sent_away_from_every_conversation() -> None:
+    """A page that fails at it does not keep the others; somebody else's page of the same conversation stays."""
+    hub = Hub(DraftStore())
+    broken, here, elsewhere, other = Page(broken=True), Page(), Page(B), Page(reader=EVA)
+    for page in (broken, here, elsewhere, other):
+        hub.join(page)
+    assert (hub.readers(), hub.conversations()) == ({ANA, EVA}, {A, B})
+    await hub.sign_out({ANA}.__contains__)
+    assert (here.got, elsewhere.got, other.got) == ([Farewell.SIGNED_OUT], [Farewell.SIGNED_OUT], [])
+    assert (hub.readers(), hub.conversations()) == ({EVA}, {A})
