@@ -71,7 +71,7 @@ class Run:
             return []
         rng, length_s = self.random("stops"), _length_s(self)
         if self.kind == "cancel_at_end":
-            return [length_s + rng.uniform(0, 0.3)]  # a loaded machine plays a script a little longer
+            return [length_s * rng.uniform(1, 1.4) + rng.uniform(0, 0.2)]  # a loaded machine plays it slower
         first = rng.uniform(0, 1.1 * length_s)
         return [first] if self.kind == "cancel_late" else [first, first + rng.choice((0.0, 0.0, 0.02, 0.3))]
 
