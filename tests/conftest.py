@@ -2,8 +2,19 @@
 
 import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+
+# --- what the application wants to find -----------------------------------------------------------------------
+
+
+def pytest_configure() -> None:
+    """Make the folder of collected files, which a fresh checkout does not have: whitenoise warns when it is missing."""
+    from django.conf import settings
+
+    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+
 
 # --- no skips in CI: begin ----------------------------------------------------------------------------------
 # A skip is a test that says nothing and looks green. At a desk it is allowed (no Chromium, no Node); with

@@ -1,11 +1,9 @@
 """The audit shows everything to those who may look, changes nothing, and keeps texts out of lists."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import Permission
 from django.test import Client
@@ -17,11 +15,6 @@ from chat.models import Conversation, Generation, JournalRow, Message
 from tests.rows import cut, ended, person, reading, sent
 
 MODELS = (Generation, JournalRow, Conversation, Message)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _static_root() -> None:
-    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
 
 
 def client_of(name: str, *permissions: str, **more: bool) -> Client:

@@ -1,9 +1,6 @@
 """A signed-in person, a stranger, and one scripted model to choose."""
 
-from pathlib import Path
-
 import pytest
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -32,12 +29,6 @@ def user(name: str, **more: bool) -> User:
 def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The only endpoint that there is."""
     monkeypatch.setattr(catalogue, "endpoints", lambda: {SCRIPTED.name: SCRIPTED})
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _static_root() -> None:
-    """Where `./run` collects the static files; whitenoise warns if it is not there."""
-    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
 
 
 @pytest.fixture

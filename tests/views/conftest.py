@@ -1,5 +1,5 @@
 """The people who visit the pages."""
 
-from tests.visitors import _static_root, ana, page, scripted, stranger
+from tests.visitors import ana, page, scripted, stranger
 
-__all__ = ["_static_root", "ana", "page", "scripted", "stranger"]
+__all__ = ["ana", "page", "scripted", "stranger"]
