@@ -213,8 +213,10 @@ class Pipeline:
             events, too_large = split(text), None
         except EventTooLarge as error:
             events, too_large = error.events, error
+        run: list[str] = []
+        chars = 0
         try:
-            feed, add = self._reader.feed, released.add
+            feed = self._reader.feed
             for event in events:
                 for delta in feed(event):
                     part = self._open
@@ -224,14 +226,18 @@ class Pipeline:
                         and part.kind is delta.kind
                         and part.key == delta.key
                     ):
-                        if text := part.grow(delta.text):
-                            self._room -= len(text)
-                            add(part.lane, text)
+                        run.append(delta.text)
+                        chars += len(delta.text)
                         continue
+                    self._end_run(run, released)
                     for change in self._assembler.feed(delta):
                         self._pass(change, released)
-                if self._room < 0:
-                    raise ReplyTooLong(self._max_chars)
+                if chars >= self._room:
+                    # Counted for certain only now: what a text becomes when it is made storable may be shorter.
+                    self._end_run(run, released)
+                    chars = 0
+                    if self._room < 0:
+                        raise ReplyTooLong(self._max_chars)
                 if self.fault is not None:
                     return
             if too_large is not None:
@@ -243,6 +249,17 @@ class Pipeline:
             reason, retryable = _FAULTS[type(error)]
             self._deaf = True
             self.fault = Verdict(Outcome.failed, reason, None, retryable, str(error))
+        finally:
+            self._end_run(run, released)
+
+    def _end_run(self, run: list[str], released: _Released) -> None:
+        """Let the open part grow by all that was said in a row."""
+        part = self._open
+        if run and part is not None:
+            if text := part.grow("".join(run)):
+                self._room -= len(text)
+                released.add(part.lane, text)
+            run.clear()
 
     def _pass(self, change: Change, released: _Released) -> None:
         part = change.part
