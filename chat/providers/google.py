@@ -19,7 +19,7 @@ from chat.providers.base import Endpoint, Prompt, Turn, UpstreamRequest
 from chat.providers.chat_chunk import as_count
 from chat.providers.faults import WORD_CHARS
 from chat.providers.google_calls import FunctionCalls
-from chat.providers.google_chunk import Candidate, Chunk, Counts, read_chunk
+from chat.providers.google_chunk import Candidate, Chunk, Counts, PlainChunk, read_chunk, read_plain
 from chat.providers.google_faults import google_http_fault, google_stream_fault
 from chat.providers.google_parts import ReplyParts
 from chat.providers.profiles import Profile
@@ -131,11 +131,16 @@ class GoogleReader:
             # Gateways add the end mark of another wire, or wrap their upstream's comments as data.
             if not word or word[0] == ":" or word == "[DONE]":
                 return _NOTHING
+        deltas: list[Delta] = []
+        plain = read_plain(data)
+        if plain is not None and event.type != OBJECT:
+            self._accepted += 1
+            self._read_plain(plain, deltas)
+            return deltas
         chunk = read_chunk(data)
         if chunk is None:
             return _NOTHING
         self._accepted += 1
-        deltas: list[Delta] = []
         for candidate in chunk.candidates or ():
             if not candidate.index:
                 self._read_candidate(candidate, deltas)
@@ -143,6 +148,24 @@ class GoogleReader:
         if event.type == OBJECT and not self.finished:
             raise MalformedStream("expected server-sent events or a JSON array, got a bare JSON object")
         return deltas
+
+    def _read_plain(self, chunk: PlainChunk, deltas: list[Delta]) -> None:
+        for candidate in chunk.candidates:
+            if candidate.index:
+                continue
+            for part in candidate.content.parts:
+                text, thought = part.text, part.thought
+                self._parts.add_text(text, thought)
+                if text:
+                    deltas.append(TextDelta(_THOUGHT if thought else _SAID, 0, text))
+        self._read_totals(chunk)
+
+    def _read_totals(self, chunk: Chunk | PlainChunk) -> None:
+        if chunk.responseId and self.response_id is None:
+            self.response_id = storable(chunk.responseId)
+        told = chunk.usageMetadata
+        if told is not None and (told.promptTokenCount is not None or told.candidatesTokenCount is not None):
+            self._counts = told
 
     def _read_mark(self, type_: str) -> bool:
         """Take what the array's own form says; False where that counts as an event."""
@@ -182,11 +205,7 @@ class GoogleReader:
         return msgspec.structs.replace(finish, provider_reason=word)
 
     def _read_rest(self, chunk: Chunk) -> None:
-        if chunk.responseId and self.response_id is None:
-            self.response_id = storable(chunk.responseId)
-        told = chunk.usageMetadata
-        if told is not None and (told.promptTokenCount is not None or told.candidatesTokenCount is not None):
-            self._counts = told
+        self._read_totals(chunk)
         if chunk.promptFeedback is not None and chunk.promptFeedback.blockReason:
             self._blocked = _word(chunk.promptFeedback.blockReason)
         if chunk.error:

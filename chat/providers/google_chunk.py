@@ -55,7 +55,48 @@ class Chunk(msgspec.Struct, gc=False):
     error: Any = None
 
 
+class PlainPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """A part that is text and nothing else."""
+
+    text: str
+    thought: bool | None = None
+
+
+class PlainContent(msgspec.Struct, gc=False):
+    """Text alone."""
+
+    parts: list[PlainPart]
+
+
+class PlainCandidate(msgspec.Struct, gc=False):
+    """A reply that grows by text, and does not end here."""
+
+    content: PlainContent
+    finishReason: None = None  # noqa: N815
+    index: int | None = None
+    continuationToken: None = None  # noqa: N815
+
+
+class PlainChunk(msgspec.Struct, gc=False):
+    """What nearly every chunk is: text for some replies, and totals."""
+
+    candidates: list[PlainCandidate]
+    usageMetadata: Counts | None = None  # noqa: N815
+    promptFeedback: None = None  # noqa: N815
+    responseId: str | None = None  # noqa: N815
+    error: None = None
+
+
+_decode_plain = msgspec.json.Decoder(PlainChunk).decode
 _decode = msgspec.json.Decoder(Chunk).decode
+
+
+def read_plain(data: str) -> PlainChunk | None:
+    """Return the chunk if it is text and totals alone: what that is made of needs no second look. Never raises."""
+    try:
+        return _decode_plain(data)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 def read_chunk(data: str) -> Chunk | None:

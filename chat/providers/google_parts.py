@@ -30,12 +30,16 @@ class ReplyParts:
             self._append(part)
             self._needed = True
             return text if isinstance(text, str) else ""
-        kind = part.get("thought") is True
+        self.add_text(text, part.get("thought"))
+        return text
+
+    def add_text(self, text: str, thought: Any) -> None:
+        """Take a part that is text alone."""
+        kind = thought is True
         if kind is not self._kind:
-            self._append(part)
+            self._append({"text": text} if thought is None else {"text": text, "thought": thought})
             self._kind = kind
         self._texts.append(text)
-        return text
 
     def add_call(self, part: dict[str, Any], delta: ToolDelta) -> None:
         """Take a part of a call; all parts of one call become one, which stands where the first stood."""
