@@ -125,7 +125,7 @@ def sign_in(person: Person, page: Page) -> None:
 
 
 def test_who_was_signed_out_elsewhere_goes_on_after_signing_in(walker: Person) -> None:
-    """Stop finds nobody signed in: the page says so and stands still, and takes up the reply when it may again."""
+    """The page is told at once: it says so and stands still, keeps what was typed, and goes on when it may again."""
     page = walker.page
     walker.ask("slow 50 600").has("w3")
     page.locator("textarea").fill("Me too")
@@ -133,7 +133,6 @@ def test_who_was_signed_out_elsewhere_goes_on_after_signing_in(walker: Person) -
     other.goto(page.url)
     other.get_by_role("button", name="Sign out").click()
     expect(other.get_by_text("You have signed out.")).to_be_visible()
-    walker.stop()
     has_ended(page, "You have been signed out, so this page no longer follows the reply.")
     expect(page.locator("#connection")).to_contain_text("You have been signed out.")
     expect(page.locator("textarea")).to_be_focused()

@@ -1,5 +1,6 @@
 """Whether the process lives is another question than whether it should be given work."""
 
+import shutil
 from types import SimpleNamespace
 from typing import Any
 
@@ -81,3 +82,13 @@ def test_a_database_that_is_away_is_told_without_its_words(monkeypatch: pytest.M
 
     monkeypatch.setattr(health, "MigrationExecutor", away)
     assert ready() == (503, WELL | {"ready": False, "database": "not reached: OperationalError"})
+
+
+def test_it_is_not_ready_while_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading goes on for a while; nobody could sign in or send anything."""
+    usage = SimpleNamespace(free=health.LEAST_ROOM_BYTES)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+    assert ready() == (200, WELL)
+    usage.free = 12_345
+    full = {"ready": False, "database": "no room to write: 12,345 bytes are free"}
+    assert ready() == (503, WELL | full)
