@@ -66,7 +66,7 @@ _CONTINUED = {Outcome.complete, Outcome.tool_requested}
 CONTINUATION = "continuationToken"
 """The key of the one item of a carry that is no part: the token with which the provider goes on."""
 
-_MARKS = frozenset({REST, END, JUNK})
+_FORM = frozenset({OBJECT, REST, END, JUNK})
 # Looking a member up in its enum costs as much as a call.
 _SAID, _THOUGHT = PartKind.answer, PartKind.reasoning
 
@@ -120,27 +120,40 @@ class GoogleReader:
 
     def feed(self, event: Event) -> list[Delta]:
         """Return what this chunk adds, in the order of its parts."""
-        if event.type in _MARKS and self._read_mark(event.type):
+        is_form = event.type in _FORM
+        if is_form and self._read_mark(event.type):
             return _NOTHING
         if self.finished:
             self.late_events += 1
             return _NOTHING
+        chunk = None if is_form else read_plain(event.data)
+        if chunk is None:
+            return self._read(event)
+        self._accepted += 1
+        deltas: list[Delta] = []
+        for candidate in chunk.candidates:
+            if not candidate.index:
+                for part in candidate.content.parts:
+                    text, thought = part.text, part.thought
+                    self._parts.add_text(text, thought)
+                    if text:
+                        deltas.append(TextDelta(_THOUGHT if thought else _SAID, 0, text))
+        self._read_totals(chunk)
+        return deltas
+
+    def _read(self, event: Event) -> list[Delta]:
+        """Read what is more, or less, than text and totals."""
         data = event.data
         if not data.startswith("{"):
             word = data.strip()
             # Gateways add the end mark of another wire, or wrap their upstream's comments as data.
             if not word or word[0] == ":" or word == "[DONE]":
                 return _NOTHING
-        deltas: list[Delta] = []
-        plain = read_plain(data)
-        if plain is not None and event.type != OBJECT:
-            self._accepted += 1
-            self._read_plain(plain, deltas)
-            return deltas
         chunk = read_chunk(data)
         if chunk is None:
             return _NOTHING
         self._accepted += 1
+        deltas: list[Delta] = []
         for candidate in chunk.candidates or ():
             if not candidate.index:
                 self._read_candidate(candidate, deltas)
@@ -148,17 +161,6 @@ class GoogleReader:
         if event.type == OBJECT and not self.finished:
             raise MalformedStream("expected server-sent events or a JSON array, got a bare JSON object")
         return deltas
-
-    def _read_plain(self, chunk: PlainChunk, deltas: list[Delta]) -> None:
-        for candidate in chunk.candidates:
-            if candidate.index:
-                continue
-            for part in candidate.content.parts:
-                text, thought = part.text, part.thought
-                self._parts.add_text(text, thought)
-                if text:
-                    deltas.append(TextDelta(_THOUGHT if thought else _SAID, 0, text))
-        self._read_totals(chunk)
 
     def _read_totals(self, chunk: Chunk | PlainChunk) -> None:
         if chunk.responseId and self.response_id is None:
@@ -175,7 +177,7 @@ class GoogleReader:
             # Behind an error it is no event that came too late, only the end of the form.
             self._accepted += not self.finished
             self._array_closed = self.finished = True
-        elif self.finished:
+        elif type_ == OBJECT or self.finished:
             return False
         else:
             raise MalformedStream("expected a JSON array of objects, got other text in it")
