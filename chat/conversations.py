@@ -12,6 +12,7 @@ from chat import generations, launching
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
 from chat.models.generation import GenerationQuerySet
 from chat.streaming.outcome import Reason
+from chat.streaming.visible import is_visible
 
 TITLE_CHARS = 120
 
@@ -42,10 +43,10 @@ def transcript(conversation: Conversation) -> list[Turn]:
 
 
 def rename(conversation: Conversation, title: str) -> None:
-    """Give it a title; raises `Rejected` for an empty or overlong one."""
+    """Give it a title; raises `Rejected` for one that shows nothing or too much."""
     title = " ".join(title.split())
     longest = TITLE_CHARS
-    if not title or len(title) > longest or "\x00" in title:
+    if not is_visible(title) or len(title) > longest or "\x00" in title:
         raise generations.Rejected(f"expected a title of 1 to {longest} characters; got {len(title)}")
     Conversation.objects.filter(pk=conversation.pk).update(title=title)
 

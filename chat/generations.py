@@ -22,6 +22,7 @@ from chat.launching import tell
 from chat.models import Conversation, Generation, Message, MessageKind
 from chat.states.generation import State, Trigger
 from chat.streaming.outcome import Reason
+from chat.streaming.visible import is_visible
 
 TITLE_CHARS = 60
 
@@ -50,12 +51,14 @@ def send(
 ) -> Generation:
     """Keep a person's message and queue a generation for its reply; both or neither.
 
-    Raises `Busy` where a reply is being written, `Rejected` where the text is empty or too long.
+    Raises `Busy` where a reply is being written, `Rejected` where the text shows nothing or is too long.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     longest = settings.GYMNASIA.max_message_chars
-    if not text or "\x00" in text:
-        raise Rejected("expected a message with text in it; got none" if not text else "got a NUL character")
+    if not is_visible(text):
+        raise Rejected("expected a message with text in it; got none")
+    if "\x00" in text:
+        raise Rejected("expected a message of printable characters; got a NUL character")
     if len(text) > longest:
         raise Rejected(f"expected a message of at most {longest} characters; got {len(text)}")
     with transaction.atomic():
@@ -117,8 +120,9 @@ def fingerprint(session_key: str) -> str:
 
 
 def title_of(text: str) -> str:
-    """The first line, shortened at a word."""
-    line = " ".join(text.split("\n", 1)[0].split())
+    """The first line that shows anything, shortened at a word."""
+    first = next((line for line in text.split("\n") if is_visible(line)), "")
+    line = " ".join(first.split())
     if len(line) <= TITLE_CHARS:
         return line
     return line[:TITLE_CHARS].rsplit(" ", 1)[0].rstrip(",;:.") + "…"

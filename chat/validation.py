@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from chat.streaming.outcome import Outcome, Reason
 from chat.streaming.reading import Reading
+from chat.streaming.visible import is_visible
 
 
 class Check(NamedTuple):
@@ -21,7 +22,7 @@ def run_checks(reading: Reading, *, tools_offered: bool, max_answer_chars: int) 
     """Every check, in order; the first that failed names the reason."""
     whole = reading.outcome in (Outcome.complete, Outcome.tool_requested)
     unasked = reading.outcome is Outcome.tool_requested and not tools_offered
-    has_text = bool(reading.answer.strip()) or reading.outcome is Outcome.tool_requested
+    has_text = is_visible(reading.answer) or reading.outcome is Outcome.tool_requested
     length = len(reading.answer) + len(reading.reasoning)
     return [
         Check("terminal_evidence", whole, Reason.stream_truncated),

@@ -80,7 +80,7 @@ def test_a_new_title_is_one_line_and_does_not_move_the_conversation(ana: Abstrac
     conversations.rename(before, "x" * 120)
 
 
-@pytest.mark.parametrize("title", ["", " \n ", "x" * 121, "a\x00b"])
+@pytest.mark.parametrize("title", ["", " \n ", "x" * 121, "a\x00b", "\u200b\ufeff", "\u00ad"])
 def test_what_is_no_title_is_rejected(ana: AbstractBaseUser, title: str) -> None:
     row = sent(ana)
     with pytest.raises(Rejected, match="expected a title of 1 to 120 characters"):

@@ -76,6 +76,7 @@ def test_a_message_and_its_queued_generation_come_together(ana: AbstractBaseUser
     [
         ("", "expected a message with text in it; got none"),
         (" \r\n\t ", "expected a message with text in it; got none"),
+        ("\u200b\n\ufeff", "expected a message with text in it; got none"),
         ("a\x00b", "got a NUL character"),
         ("x" * 32_001, "expected a message of at most 32000 characters; got 32001"),
     ],
@@ -151,6 +152,7 @@ def test_numbers_count_inside_a_conversation(ana: AbstractBaseUser) -> None:
     [
         ("How long?", "How long?"),
         ("  How \t long?\nSecond line", "How long?"),
+        ("\u200b\nHow long?", "How long?"),
         ("x" * 60, "x" * 60),
         ("x" * 61, "x" * 60 + "…"),
         ("word " * 20, "word " * 11 + "word…"),

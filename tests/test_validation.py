@@ -45,8 +45,9 @@ def test_a_call_that_nobody_offered_fails_and_one_that_was_needs_no_text() -> No
     assert failed(**call, tools_offered=True) == []
 
 
-@pytest.mark.parametrize("answer", ["", " ", "\n\t \u00a0"])
+@pytest.mark.parametrize("answer", ["", " ", "\n\t \u00a0", "\u200b\ufeff", "\u00ad\ufe0f", "\ufffd"])
 def test_blanks_alone_are_no_answer(answer: str) -> None:
+    """Nor is what looks like them."""
     assert failed(answer=answer) == [("not_empty", Reason.empty_answer)]
 
 
