@@ -330,7 +330,7 @@ def test_markup_is_called_safe_in_few_places() -> None:
     found = {
         name_of(path) for path in modules() if re.search(r"\bmark_safe\(|SafeString\(", path.read_text())
     }
-    assert found <= {"chat/rendering.py", "chat/replies/reply.py", "chat/templatetags/chat_page.py"}
+    assert found <= {"chat/replies/reply.py", "chat/templatetags/chat_page.py"}
 
 
 # --- papers ---------------------------------------------------------------------------------------------------------

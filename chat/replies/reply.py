@@ -6,7 +6,6 @@ finished HTML. Knows no request: buttons belong to the page's own form, which ho
 
 import datetime as dt
 from dataclasses import dataclass, field
-from functools import lru_cache
 from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -17,11 +16,8 @@ from chat import drafts, rendering
 from chat.conversations import Turn
 from chat.models import Generation, Message
 from chat.replies import endings, picker
+from chat.replies.rendered import RENDERED
 from chat.streaming.frames import Snapshot
-
-# At most some 50 MB, whatever people write; usually a few.
-CACHED = 1000
-CACHED_MAX_CHARS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +114,10 @@ def render_turn(turn: Turn, *, last: bool = True) -> str:
 def _lane(name: str, text: str, anchor: str, *, unfinished: bool) -> Lane:
     if not text:
         return Lane(name, SafeString(""))
-    cached = not unfinished and len(text) <= CACHED_MAX_CHARS
-    html = (_rendered if cached else rendering.render)(text, anchor=anchor)
+    # What has ended never changes; the page of a long conversation would render all of it at each visit.
+    html = (rendering.render if unfinished else RENDERED.html)(text, anchor=anchor)
     # nh3 stands behind `render`: this is the one place where HTML from outside is called safe.
     return Lane(name, mark_safe(html), text if unfinished else "")  # noqa: S308
-
-
-@lru_cache(maxsize=CACHED)
-def _rendered(text: str, *, anchor: str) -> str:
-    """What has ended never changes; the page of a long conversation would render all of it at each visit."""
-    return rendering.render(text, anchor=anchor)
 
 
 def _message_of(generation: Generation) -> Message | None:

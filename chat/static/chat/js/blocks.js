@@ -6,6 +6,11 @@
  * the last block of the complete lines, with the unfinished line after it, is rendered again at each paint.
  */
 
+/**
+ * A longer line is shown as it stands: the expressions below cost the square of it, and its marks are closed soon enough.
+ */
+const SETTLE_CHARS_MAX = 2_000;
+
 /** @typedef {{level: number, nesting: number, map: [number, number] | null}} Token */
 
 /**
@@ -70,6 +75,7 @@ function withoutHalfFence(body) {
 export function settle(text) {
   if (inFence(text)) return withoutHalfFence(text);
   const start = text.lastIndexOf("\n") + 1;
+  if (text.length - start > SETTLE_CHARS_MAX) return text;
   // "- [", "- [x": a task whose box is not closed yet.
   const line = text.slice(start).replace(/^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]?\]?$/, "$1");
   if (/^[\s>]*(?:[-=*_+#~`:|]+|\d{1,9}[.)]?)?\s*$/.test(line) || /^\s*(?:`{3}|~{3})/.test(line)) {
@@ -96,9 +102,11 @@ function inFence(text) {
  * @param {string} text
  */
 function withoutHalfTable(text) {
-  const half = /(^|\n)([ \t]*\|[^\n]*\n?)([ \t]*[|:\- ]*)$/.exec(text);
+  const lastTwo = text.lastIndexOf("\n", text.lastIndexOf("\n") - 1) + 1;
+  if (text.length - lastTwo > SETTLE_CHARS_MAX) return text;
+  const half = /(^|\n)([ \t]*\|[^\n]*\n?)([ \t]*[|:\- ]*)$/.exec(text.slice(lastTwo));
   if (!half) return text;
-  const before = text.slice(0, half.index + half[1].length);
+  const before = text.slice(0, lastTwo + half.index + half[1].length);
   const previous = before.slice(before.lastIndexOf("\n", before.length - 2) + 1);
   return /^[ \t]*\|/.test(previous) ? text : before;
 }

@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * The Markdown of a draft, as the browser renders it: the twin of chat/rendering.py, with the same elements and classes, so
+ * The Markdown of a draft, as the browser renders it: the twin of chat/rendering/, with the same elements and classes, so
  * that nothing moves when the server's answer takes the draft's place. Colours, maths and footnotes come with the answer.
  */
 import { language } from "#chat/blocks";
+import { TooMuch, beginEffort, take } from "#chat/effort";
 
 const IMAGE_SOURCE = /^(?:data:image\/(?:png|gif|jpeg|webp);|\/(?![/\\]))/i;
 /** @type {Record<string, string>} */
@@ -26,10 +27,11 @@ export const SANITISE = {
 export function makeGrammar(MarkdownIt) {
   const md = new MarkdownIt("commonmark", { html: false, linkify: true, breaks: false, xhtmlOut: false, maxNesting: 40 });
   md.enable(["table", "strikethrough", "linkify"]);
-  md.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
+  md.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false, maxLength: 2_000 });
   md.block.ruler.before("fence", "math_block", mathBlock, { alt: ["paragraph", "reference", "blockquote", "list"] });
   md.inline.ruler.before("escape", "math", mathInline);
   md.core.ruler.push("house_style", houseStyle);
+  boundEffort(md);
   const { rules } = md.renderer;
   const escape = md.utils.escapeHtml;
   const code = (/** @type {string} */ text, /** @type {string} */ info) => {
@@ -48,6 +50,7 @@ export function makeGrammar(MarkdownIt) {
     `<div class="math" tabindex="0"><code class="tex">${escape(tokens[at].content)}</code></div>\n`;
   rules.math_inline = (/** @type {any[]} */ tokens, /** @type {number} */ at) =>
     `<code class="tex">${escape(tokens[at].content)}</code>`;
+  rules.plain = (/** @type {any[]} */ tokens, /** @type {number} */ at) => escape(tokens[at].content);
   rules.task = (/** @type {any[]} */ tokens, /** @type {number} */ at) =>
     `<input class="task-list-item-checkbox"${tokens[at].meta ? ' checked="checked"' : ""} disabled="disabled" type="checkbox">`;
   rules.image = (
@@ -65,21 +68,124 @@ export function makeGrammar(MarkdownIt) {
   return md;
 }
 
+/**
+ * Every attempt of a rule is counted. Where the count ends, what is left of the text is plain: in a paragraph its words, and
+ * where not even the blocks are known, every line as it was written.
+ * @param {any} md
+ */
+function boundEffort(md) {
+  const alt = ["paragraph", "reference", "blockquote", "list"];
+  const table = md.block.ruler.__rules__.find((/** @type {any} */ rule) => rule.name === "table").fn;
+  const linkify = md.core.ruler.__rules__.find((/** @type {any} */ rule) => rule.name === "linkify").fn;
+  const countedTable = (/** @type {any} */ state, /** @type {number} */ start, /** @type {number} */ end, /** @type {boolean} */ silent) => {
+    const before = state.tokens.length;
+    const found = table(state, start, end, silent);
+    take(state.env, Math.floor(((state.tokens.length - before) * 2) / 3));
+    return found;
+  };
+  md.block.ruler.at("table", countedTable, { alt: ["paragraph", "reference"] });
+  md.block.ruler.before("table", "effort", (/** @type {any} */ state) => (take(state.env), false), { alt });
+  md.inline.ruler.before("text", "effort", (/** @type {any} */ { env, src, pos }) => {
+    take(env, src.startsWith("://", pos) ? 10 : 1, src.length);
+    return false;
+  });
+  md.core.ruler.at("inline", (/** @type {any} */ state) => {
+    for (const token of state.tokens) {
+      if (token.type !== "inline") continue;
+      unlessTooMuch(
+        () => md.inline.parse(token.content, md, state.env, token.children),
+        () => {
+          const text = new state.Token("plain", "", 0);
+          text.content = token.content;
+          token.children = [text];
+        },
+      );
+    }
+  });
+  md.core.ruler.at("linkify", (/** @type {any} */ state) =>
+    unlessTooMuch(
+      () => {
+        for (const { type, content } of state.tokens) {
+          if (type === "inline") take(state.env, content.match(/\/\/|mailto:/gi)?.length ?? 0, content.length);
+        }
+        linkify(state);
+      },
+      () => {},
+    ),
+  );
+  const parse = md.parse.bind(md);
+  md.parse = (/** @type {string} */ text, /** @type {any} */ env) => {
+    beginEffort(env);
+    return unlessTooMuch(
+      () => parse(text, env),
+      () => plainParagraphs(text, new md.core.State(text, md, env).Token),
+    );
+  };
+}
+
+/**
+ * @template T
+ * @param {() => T} dear
+ * @param {() => T} plain
+ */
+function unlessTooMuch(dear, plain) {
+  try {
+    return dear();
+  } catch (error) {
+    if (error instanceof TooMuch) return plain();
+    throw error;
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {any} Token
+ */
+function plainParagraphs(text, Token) {
+  const tokens = [];
+  /** @type {string[]} */
+  let lines = [];
+  for (const line of [...text.replace(/\r\n?/g, "\n").split("\n"), ""]) {
+    if (line.trim()) lines.push(line.trim());
+    else if (lines.length > 0) {
+      const inline = new Token("inline", "", 0);
+      inline.children = lines.flatMap((words, at) => {
+        const plain = new Token("plain", "", 0);
+        plain.content = words;
+        return at === 0 ? [plain] : [new Token("hardbreak", "br", 0), plain];
+      });
+      const open = new Token("paragraph_open", "p", 1);
+      const close = new Token("paragraph_close", "p", -1);
+      open.block = close.block = true;
+      tokens.push(open, inline, close);
+      lines = [];
+    }
+  }
+  return tokens;
+}
+
 /** @param {any} state */
 function houseStyle(state) {
+  /** @type {any[]} */
+  const lists = [];
   state.tokens.forEach((/** @type {any} */ token, /** @type {number} */ at) => {
     if (token.type === "heading_open" || token.type === "heading_close") {
       token.tag = `h${Math.min(6, Number(token.tag[1]) + 2)}`;
     } else if (token.type === "th_open" || token.type === "td_open") {
       const style = token.attrGet("style");
       token.attrs = style ? [["class", style.replace("text-align:", "")]] : null;
+    } else if (token.type.endsWith("_list_open")) {
+      lists.push(token);
+    } else if (token.type.endsWith("_list_close")) {
+      lists.pop();
     } else if (token.type === "inline") {
       for (const child of token.children) {
         if (child.type !== "link_open") continue;
         if (/^https?:/i.test(child.attrGet("href") ?? "")) child.attrSet("target", "_blank");
         child.attrSet("rel", "noopener noreferrer nofollow");
       }
-      markTask(state, at);
+      const [item, paragraph] = state.tokens.slice(Math.max(0, at - 2), at);
+      if (item?.type === "list_item_open" && paragraph?.type === "paragraph_open") markTask(state, token, item, lists.at(-1));
     }
   });
 }
@@ -87,29 +193,25 @@ function houseStyle(state) {
 /**
  * "[ ] " and "[x] " at the start of a list item.
  * @param {any} state
- * @param {number} at of the inline token
+ * @param {any} inline
+ * @param {any} item
+ * @param {any} parent
  */
-function markTask(state, at) {
-  const { tokens } = state;
-  const [text] = tokens[at].children;
-  const mark = /^\[([ xX])\](?=\s|$)/.exec(tokens[at].content);
-  if (!mark || text?.type !== "text" || tokens[at - 1]?.type !== "paragraph_open") return;
-  if (tokens[at - 2]?.type !== "list_item_open") return;
+function markTask(state, inline, item, parent) {
+  const [text] = inline.children;
+  const mark = /^\[([ xX])\](?=[ \t\n])/.exec(inline.content);
+  if (!mark || !(text?.type === "text" || text?.type === "plain") || !text.content.startsWith(mark[0])) return;
   text.content = text.content.slice(mark[0].length);
   const box = new state.Token("task", "", 0);
   box.meta = mark[1] !== " ";
-  tokens[at].children = [new state.Token("label_open", "label", 1), box, ...tokens[at].children, new state.Token("label_close", "label", -1)];
-  tokens[at - 2].attrSet("class", "task-list-item");
-  for (let i = at - 3; i >= 0; i--) {
-    if (tokens[i].level === tokens[at - 2].level - 1 && /list_open$/.test(tokens[i].type)) {
-      tokens[i].attrSet("class", "contains-task-list");
-      return;
-    }
-  }
+  inline.children = [new state.Token("label_open", "label", 1), box, ...inline.children, new state.Token("label_close", "label", -1)];
+  item.attrSet("class", "task-list-item");
+  parent.attrSet("class", "contains-task-list");
 }
 
 /**
- * Like the server's rule, but a formula may still be open at the end of the text.
+ * Like the server's rule, but a formula may still be open at the end of the text. A line that begins another one ends the
+ * search: so no line is looked at for two beginnings.
  * @param {any} state
  * @param {number} start
  * @param {number} end
@@ -131,7 +233,9 @@ function mathBlock(state, start, end, silent) {
       break;
     }
     if (state.isEmpty(line) || state.sCount[line] < state.blkIndent) return false;
-    lines.push(state.getLines(line, line + 1, state.blkIndent, false));
+    const text = state.getLines(line, line + 1, state.blkIndent, false);
+    if (text.trimStart().startsWith(opening) && text.trim() !== closing) return false;
+    lines.push(text);
   }
   let tex = lines.join("\n").trimEnd();
   if (closed) tex = tex.slice(0, -closing.length);
@@ -160,7 +264,10 @@ function mathInline(state, silent) {
     opening = closing = "$";
   }
   const begin = pos + opening.length;
+  state.unclosed ??= new Set(); // what is not closed here is not closed further on
+  if (state.unclosed.has(closing)) return false;
   const stop = src.indexOf(closing, begin);
+  if (stop < 0) state.unclosed.add(closing);
   if (stop < 0 || stop > state.posMax) return false;
   const tex = src.slice(begin, stop);
   const after = src[stop + closing.length] ?? "";
