@@ -148,7 +148,7 @@ def _anthropic(reasoning: list[str], answer: list[str]) -> Iterator[bytes]:
         return event("content_block_delta", index=index, delta={"type": kind, **fields})
 
     usage = {"input_tokens": 21, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
-    message = {
+    message: dict[str, object] = {
         "id": "msg_01T9vKq4yLr2mXc8ZbWn5HdP",
         "type": "message",
         "role": "assistant",
