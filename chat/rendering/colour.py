@@ -14,6 +14,7 @@ from pygments import format as write
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import DelegatingLexer
 from pygments.lexers import get_lexer_by_name
+from pygments.lexers.data import JsonLexer
 from pygments.util import ClassNotFound
 
 from chat.rendering.effort import Effort, TooMuch
@@ -32,7 +33,7 @@ _ODD = re.compile(rf"[^\n]{{{LINE_CHARS_MAX}}}|\s{{{BLANK_CHARS_MAX}}}")
 
 def colour(code: str, language: str, effort: Effort) -> str:
     """The code as HTML, coloured where the language is known and time is left; escaped in any case."""
-    if language and len(code) <= CHARS_MAX and not _ODD.search(code):
+    if language and len(code) <= CHARS_MAX:
         effort.begin_decoration()
         try:
             return _coloured(code, language, effort)
@@ -46,6 +47,9 @@ def colour(code: str, language: str, effort: Effort) -> str:
 def _coloured(code: str, language: str, effort: Effort) -> str:
     lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
     if isinstance(lexer, DelegatingLexer) and len(code) > DELEGATED_CHARS_MAX:
+        raise TooMuch
+    # JSON is often written on one line, and its lexer reads sign by sign.
+    if _ODD.search(code) and not isinstance(lexer, JsonLexer):
         raise TooMuch
     page = StringIO()
     write(_while_in_time(lexer.get_tokens(code), effort), _FORMATTER, page)

@@ -1,4 +1,4 @@
-// The draft's Markdown is the answer's: what the server makes of these texts (tests/test_rendering.py) the browser makes too.
+// The draft's Markdown is the answer's: what the server makes of these texts (tests/rendering/test_grammar.py) the browser makes too.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

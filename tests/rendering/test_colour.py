@@ -33,6 +33,11 @@ def test_what_lexers_are_not_shown(language: str, code: str) -> None:
     assert colour(code, language, Effort()) == code
 
 
+def test_data_on_one_line_is_coloured() -> None:
+    """It is what people are shown most of that has long lines, and its lexer never looks back."""
+    assert colour("[" + "1," * 1_000 + "1]", "json", Effort()).count("hl-mi") == 1_001
+
+
 def test_a_fence_that_comes_too_late_stays_plain_whole() -> None:
     """And so do those after it: the time is the document's. Each look at the clock takes a second here."""
     seconds = count()
