@@ -50,10 +50,11 @@ def _chat(base_url: str, heard: Heard) -> None:
                 if call.function:
                     kept[0] += call.function.name or ""
                     kept[1] += call.function.arguments or ""
-    heard.calls = [(name, arguments) for name, arguments in calls.values()]
+    heard.calls = [(name, arguments) for _, (name, arguments) in sorted(calls.items())]
 
 
 def _responses(base_url: str, heard: Heard) -> None:
+    calls: dict[int, tuple[str, str]] = {}
     for event in _openai(base_url).responses.create(model="m", input="x", stream=True):
         match event.type:
             case "response.output_text.delta":
@@ -64,7 +65,11 @@ def _responses(base_url: str, heard: Heard) -> None:
                 heard.reasoning += event.delta
             case "response.output_item.done" if event.item.type in ("function_call", "custom_tool_call"):
                 arguments = getattr(event.item, "arguments", None)
-                heard.calls.append((event.item.name, event.item.input if arguments is None else arguments))
+                calls[event.output_index] = (
+                    event.item.name,
+                    event.item.input if arguments is None else arguments,
+                )
+                heard.calls = [call for _, call in sorted(calls.items())]
             case "response.completed" | "response.incomplete" | "response.failed" if event.response.usage:
                 usage = event.response.usage
                 heard.usage = (usage.input_tokens, usage.output_tokens)

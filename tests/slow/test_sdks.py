@@ -49,8 +49,12 @@ def cases(wire: str) -> list[Case]:
 
 def call_differs(ours: Reading, heard: Heard) -> bool:
     """Whether the calls differ in number, name or meaning."""
-    mine = [(call.name, call.arguments_text or json.dumps(call.arguments)) for call in ours.tool_calls]
+    mine = [(call.name, call.arguments_text or argued(call.arguments)) for call in ours.tool_calls]
     return [(name, plain(text)) for name, text in mine] != [(name, plain(text)) for name, text in heard.calls]
+
+
+def argued(arguments: Any) -> str:
+    return "" if arguments is None else json.dumps(arguments)
 
 
 def plain(text: str) -> Any:
