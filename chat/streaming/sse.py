@@ -113,10 +113,11 @@ class SseReader:
                 type_, line = "", block
                 if block.startswith("event:"):
                     type_, _, line = block.partition(end)
-                is_one_line = "\n" not in line and not (has_cr and ("\r" in line or "\r" in type_))
-                if is_one_line and line.startswith("data:"):
+                # Before a CRLF there may be whole lines of other ends.
+                mixed = has_cr and ("\r" in line or "\r" in type_ or "\n" in type_)
+                if line.startswith("data:") and "\n" not in line and not mixed:
                     if len(block) > surely_small:
-                        self._check_plain(block, events)
+                        self._check_plain(type_ + line, events)
                     type_ = type_[7:] if type_.startswith(" ", 6) else type_[6:]
                     data = line[6:] if line.startswith(" ", 5) else line[5:]
                     events.append(Event(type_ or "message", data, self._id))
@@ -130,8 +131,8 @@ class SseReader:
             for line in _CR_ENDS.sub("\n", last).split("\n")[:-1]:
                 self._read_line(line, events)
 
-    def _check_plain(self, block: str, events: list[Event]) -> None:
-        if size_bytes(block) - block.count("\n") > self._max_event_bytes:
+    def _check_plain(self, lines: str, events: list[Event]) -> None:
+        if size_bytes(lines) > self._max_event_bytes:
             self._refuse(events)
 
     def _read_line(self, line: str, events: list[Event]) -> None:

@@ -111,6 +111,9 @@ LETTERS = st.sampled_from(
         "\u2028",
         "\0",
         "data",
+        "event: x\ndata: y\n\n",
+        "event: x\r\ndata: y\r\n\r\n",
+        "event: x\rdata: y\r\r",
     ]
 )
 
@@ -118,6 +121,7 @@ LETTERS = st.sampled_from(
 @settings(deadline=None)
 @given(st.lists(LETTERS), st.lists(st.integers(0, 40)))
 @example(["data:", "x", "\r", "\n", "\r", "\n"], [4, 5])
+@example(["event: x\ndata: y\n\n", "event: x\r\ndata: y\r\n\r\n"], [])
 def test_every_cut_gives_what_the_standard_says(letters: list[str], cuts: list[int]) -> None:
     """Whatever the text is, and wherever it is cut."""
     text = "".join(letters)
@@ -139,6 +143,8 @@ def test_size_is_counted_in_utf8(text: str) -> None:
         ("data: é€😀\n\n", 15),
         ("data: ab\ndata: cd\n\n", 16),
         ("event: ab\ndata: cd\n\n", 17),
+        ("event: ab\r\ndata: cd\r\n\r\n", 17),
+        ("event: ab\rdata: cd\r\r", 17),
         ("foo: é\ndata: cd\n\n", 15),
         (": a comment\ndata: cdefg\n\n", 11),
         ("data: a\n\ndata: b\n\n", 7),
