@@ -110,6 +110,11 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TAI_API_KEY", "", "Key for tAI.", has_file=True),
         Variable("TAI_BASE_URL", "tAI's own", "Another address of that service.", has_file=True),
         Variable(
+            "GYMNASIA_SIGNUP_RATE",
+            "20/m/ip",
+            "How many accounts one address may make: count / s, m, h or d / ip.",
+        ),
+        Variable(
             "GYMNASIA_SYSTEM_PROMPT",
             "a fitness coach",
             "What a model is told before each conversation. Makes the flow `custom`.",

@@ -34,6 +34,9 @@ _database_url = env.str("DATABASE_URL", default="")
 _email_url = env.str("EMAIL_URL", default="")
 _log_level = env.str("GYMNASIA_LOG_LEVEL", default="INFO", validate=validate.OneOf(LEVELS))
 SYSTEM_PROMPT = env.str("GYMNASIA_SYSTEM_PROMPT", default="")
+_signup_rate = env.str(
+    "GYMNASIA_SIGNUP_RATE", default="20/m/ip", validate=validate.Regexp(r"\d+/\d*[smhd]/ip")
+)
 LOCAL_MODEL = env.bool("GYMNASIA_LOCAL_MODEL", default=True)
 try:
     env.seal()
@@ -194,6 +197,7 @@ LOGIN_REDIRECT_URL = "chat:home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if _email else "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _email else "none"
+ACCOUNT_RATE_LIMITS = {"signup": _signup_rate}  # the other limits stay allauth's own
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 # Without a mail server no mail is sent, and none is logged either: a reset link in a log opens somebody's account.
 SENDS_MAIL = bool(_email)

@@ -152,7 +152,12 @@ class ServerProcess(Child):
     def __init__(self, data: Path, *, port: int = 0, provider_url: str = "", **environ: str) -> None:
         self.data, self.port = data, port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        settings = {"GYMNASIA_DATA": str(data), "GYMNASIA_LOCAL_MODEL": "off", "PORT": str(self.port)}
+        settings = {
+            "GYMNASIA_DATA": str(data),
+            "GYMNASIA_LOCAL_MODEL": "off",
+            "GYMNASIA_SIGNUP_RATE": "1000/m/ip",  # every walk signs up, all from one address
+            "PORT": str(self.port),
+        }
         if provider_url:
             settings["OPENAI_COMPATIBLE_URL"] = provider_url
         super().__init__(*self.program, log=data / "serve.log", environ={**settings, **environ})

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.contrib.messages import constants
 from django.contrib.messages.storage.cookie import CookieStorage
+from django.core.cache import cache
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
@@ -162,3 +163,15 @@ def test_wrong_password_is_said_above_the_form(client: Client, db: None) -> None
     """Without telling which of the two was wrong."""
     text = client.post("/accounts/login/", {"login": "ana", "password": "wrong"}).content.decode()
     assert '<div class="notice error" role="alert"><p class="error">' in text
+
+
+def test_too_many_sign_ups_are_told_in_our_design(client: Client, db: None, settings: Settings) -> None:
+    """By allauth's own limit, which an installation may set (`GYMNASIA_SIGNUP_RATE`)."""
+    cache.clear()
+    settings.ACCOUNT_RATE_LIMITS = {"signup": "1/m/ip"}
+    form = {"username": "x", "password1": "y", "password2": "z"}
+    assert client.post("/accounts/signup/", form).status_code == 200
+    refused = client.post("/accounts/signup/", form)
+    assert refused.status_code == 429
+    assert "<h1>Too many tries</h1>" in refused.content.decode()
+    cache.clear()
