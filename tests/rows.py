@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from chat import generations, journal, running
 from chat.journal import Fired
-from chat.models import Generation, JournalRow
+from chat.models import Conversation, Generation, JournalRow, Message
 from chat.running import Job
 from chat.states.generation import GENERATION, State, Trigger
 from chat.streaming.deltas import Usage
@@ -129,3 +129,19 @@ def closing(call: Any, *args: Any) -> Any:
         return call(*args)
     finally:
         connection.close()
+
+
+def fresh(row: Generation) -> Generation:
+    """The row as it is stored now."""
+    return Generation.objects.select_related("conversation").get(pk=row.pk)
+
+
+def messages() -> list[tuple[str, str]]:
+    """Kind and text of every message, oldest first."""
+    return list(Message.objects.order_by("created").values_list("kind", "text"))
+
+
+def conversation_of(row: Generation) -> Conversation:
+    """The conversation that a generation still has."""
+    assert row.conversation is not None
+    return row.conversation

@@ -19,9 +19,12 @@ from tests.rows import (
     brought_to,
     claimed,
     closing,
+    conversation_of,
     cut,
     draft,
     ended,
+    fresh,
+    messages,
     opened,
     person,
     reading,
@@ -34,19 +37,6 @@ COMMITTED = pytest.mark.django_db(transaction=True)  # threads and on-commit cal
 @pytest.fixture
 def ana(db: None) -> AbstractBaseUser:
     return person()
-
-
-def fresh(row: Generation) -> Generation:
-    return Generation.objects.select_related("conversation").get(pk=row.pk)
-
-
-def messages() -> list[tuple[str, str]]:
-    return list(Message.objects.order_by("created").values_list("kind", "text"))
-
-
-def conversation_of(row: Generation) -> Conversation:
-    assert row.conversation is not None
-    return row.conversation
 
 
 # --- sending --------------------------------------------------------------------------------------------------------

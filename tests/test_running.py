@@ -14,7 +14,7 @@ from django.utils import timezone
 from chat import generations, journal, running
 from chat.flows import COACH
 from chat.journal import Fired
-from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message
+from chat.models import Checkpoint, Generation, JournalRow, Message
 from chat.providers.base import Prompt, Turn
 from chat.running import Ended
 from chat.states.generation import State
@@ -23,10 +23,13 @@ from tests.rows import (
     brought_to,
     claimed,
     closing,
+    conversation_of,
     cut,
     draft,
     elsewhere,
     ended,
+    fresh,
+    messages,
     moves,
     opened,
     person,
@@ -40,19 +43,6 @@ COMMITTED = pytest.mark.django_db(transaction=True)  # threads and on-commit cal
 @pytest.fixture
 def ana(db: None) -> AbstractBaseUser:
     return person()
-
-
-def fresh(row: Generation) -> Generation:
-    return Generation.objects.select_related("conversation").get(pk=row.pk)
-
-
-def messages() -> list[tuple[str, str]]:
-    return list(Message.objects.order_by("created").values_list("kind", "text"))
-
-
-def conversation_of(row: Generation) -> Conversation:
-    assert row.conversation is not None
-    return row.conversation
 
 
 # --- claiming and leases --------------------------------------------------------------------------------------------
