@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from chat.local_model import Absent, LocalModel
 from chat.providers.base import Endpoint, Model
-from chat.providers.endpoints import COMPATIBLE, available
+from chat.providers.endpoints import COMPATIBLE, available, seeing
 
 _local: LocalModel | Absent = Absent("it was not started")
 _learnt: dict[str, tuple[Model, ...]] = {}
@@ -38,12 +38,18 @@ def endpoints() -> dict[str, Endpoint]:
     alive = isinstance(_local, LocalModel) and _local.exit_reason() is None
     local_url = _local.base_url if alive and isinstance(_local, LocalModel) else None
     found = available(os.environ, local_url=local_url)
-    return {each.name: replace(each, models=_learnt.get(each.name, each.models)) for each in found}
+    return {
+        each.name: replace(each, models=seeing(os.environ, _learnt[each.name]))
+        if each.name in _learnt
+        else each
+        for each in found
+    }
 
 
 def unnamed() -> list[Endpoint]:
     """The endpoints whose models nobody has named: they are asked (`engine/discovery.py`)."""
-    return [each for each in available(os.environ) if each.models == COMPATIBLE.models]
+    placeholder = [model.id for model in COMPATIBLE.models]
+    return [each for each in available(os.environ) if [model.id for model in each.models] == placeholder]
 
 
 def learn(name: str, models: tuple[Model, ...]) -> None:

@@ -97,6 +97,11 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
             "Names of its models, separated by commas.",
         ),
         Variable(
+            "OPENAI_COMPATIBLE_IMAGE_MODELS",
+            "what the server lists",
+            "Those of its models that take pictures, separated by commas; `*` for all.",
+        ),
+        Variable(
             "OPENAI_COMPATIBLE_PROFILE",
             "strict",
             "Its dialect: ollama, llama.cpp, groq, mistral … (`chat/providers/profiles.py`).",

@@ -16,7 +16,7 @@ import msgspec
 from chat.providers import asking
 from chat.providers.anthropic_blocks import Blocks
 from chat.providers.anthropic_event import Piece, StreamEvent, read_event
-from chat.providers.base import Endpoint, Prompt, Turn, UpstreamRequest
+from chat.providers.base import Endpoint, Image, Prompt, Turn, UpstreamRequest
 from chat.providers.chat_chunk import as_count, as_dict
 from chat.providers.faults import WORD_CHARS, http_fault, stream_fault, trim
 from chat.providers.profiles import Profile
@@ -258,12 +258,18 @@ class Anthropic:
 
 def _content(run: list[Turn]) -> str | list[Any]:
     """A turn's text, or its own blocks; several of them in order."""
-    if len(run) == 1 and not run[0].carry:
+    if len(run) == 1 and not (run[0].carry or run[0].images):
         return run[0].text
     blocks: list[Any] = []
     for turn in run:
-        blocks += turn.carry or [{"type": "text", "text": turn.text}]
+        blocks += [_picture(image) for image in turn.images]
+        blocks += turn.carry or ([{"type": "text", "text": turn.text}] if turn.text else [])
     return blocks
+
+
+def _picture(image: Image) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": image.media_type, "data": image.data}
+    return {"type": "image", "source": source}
 
 
 def _thinking(model: str, effort: Any, limit: int) -> dict[str, Any]:

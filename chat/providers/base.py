@@ -18,6 +18,7 @@ from chat.streaming.pipeline import Framing, WireReader
 __all__ = [
     "Endpoint",
     "Framing",
+    "Image",
     "Model",
     "Prompt",
     "ResumableWire",
@@ -30,11 +31,24 @@ __all__ = [
 ]
 
 
+class Image(msgspec.Struct, frozen=True):
+    """A picture that a person sent along: its media type, and its bytes in base64, as every wire wants them."""
+
+    media_type: str
+    data: str
+
+    @property
+    def data_url(self) -> str:
+        """The picture as an address, for wires that take no bytes."""
+        return f"data:{self.media_type};base64,{self.data}"
+
+
 class Turn(msgspec.Struct, frozen=True):
     """One message of the conversation, as the model is to see it.
 
     `carry` is what the provider gave to be sent back unchanged. Only the wire named `wire` understands it, and only
-    the model named `model` accepts it: signatures are bound to the model that gave them.
+    the model named `model` accepts it: signatures are bound to the model that gave them. `images` are a person's, and
+    only for models that see.
     """
 
     role: Literal["user", "assistant"]
@@ -42,6 +56,7 @@ class Turn(msgspec.Struct, frozen=True):
     carry: list[Any] = []
     wire: str = ""
     model: str = ""
+    images: list[Image] = []
 
 
 class ToolDeclaration(msgspec.Struct, frozen=True):
@@ -91,10 +106,15 @@ class Secret:
 
 
 class Model(msgspec.Struct, frozen=True):
-    """One model that an endpoint offers: the provider's name and the one that a person reads."""
+    """One model that an endpoint offers: the provider's name and the one that a person reads.
+
+    `sees`: it takes pictures. `tunable`: it takes a temperature; models that reason refuse one.
+    """
 
     id: str
     label: str
+    sees: bool = False
+    tunable: bool = True
 
 
 class Endpoint(msgspec.Struct, frozen=True):

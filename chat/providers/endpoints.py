@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import msgspec
+
 from chat.providers.base import Endpoint, Model, Secret
 
-__all__ = ["ENDPOINTS", "BadEndpointError", "Endpoint", "Model", "available", "setting"]
+__all__ = ["ENDPOINTS", "BadEndpointError", "Endpoint", "Model", "available", "seeing", "setting"]
 
 LOCAL_MODEL = Model("SmolLM2-135M-Instruct", "SmolLM2 135M (local, English)")
 
@@ -24,9 +26,9 @@ OPENAI = Endpoint(
     key_env="OPENAI_API_KEY",
     profile="openai",
     models=(
-        Model("gpt-5.4", "GPT-5.4"),
-        Model("gpt-5-mini", "GPT-5 mini"),
-        Model("gpt-4.1-mini", "GPT-4.1 mini"),
+        Model("gpt-5.4", "GPT-5.4", sees=True, tunable=False),
+        Model("gpt-5-mini", "GPT-5 mini", sees=True, tunable=False),
+        Model("gpt-4.1-mini", "GPT-4.1 mini", sees=True),
     ),
 )
 # The same models behind the newer API: a row of its own, so that a conversation may choose it.
@@ -58,9 +60,9 @@ ANTHROPIC = Endpoint(
     key_env="ANTHROPIC_API_KEY",
     profile="anthropic",
     models=(
-        Model("claude-opus-5-5", "Claude Opus 5.5"),
-        Model("claude-sonnet-5", "Claude Sonnet 5"),
-        Model("claude-haiku-4-5-20251001", "Claude Haiku 4.5"),
+        Model("claude-opus-5-5", "Claude Opus 5.5", sees=True, tunable=False),
+        Model("claude-sonnet-5", "Claude Sonnet 5", sees=True, tunable=False),
+        Model("claude-haiku-4-5-20251001", "Claude Haiku 4.5", sees=True, tunable=False),
     ),
     defaults={"reasoning_effort": "medium"},
 )
@@ -72,9 +74,9 @@ GOOGLE = Endpoint(
     key_env="GEMINI_API_KEY",
     profile="google",
     models=(
-        Model("gemini-3.8-flash", "Gemini 3.8 Flash"),
-        Model("gemini-3.1-pro-preview", "Gemini 3.1 Pro (preview)"),
-        Model("gemini-2.5-flash-lite", "Gemini 2.5 Flash-Lite"),
+        Model("gemini-3.8-flash", "Gemini 3.8 Flash", sees=True),
+        Model("gemini-3.1-pro-preview", "Gemini 3.1 Pro (preview)", sees=True),
+        Model("gemini-2.5-flash-lite", "Gemini 2.5 Flash-Lite", sees=True),
     ),
     defaults={"reasoning_effort": "medium"},
 )
@@ -120,7 +122,8 @@ def available(environ: Mapping[str, str], *, local_url: str | None = None) -> li
     cannot be used.
 
     `OPENAI_COMPATIBLE_URL` may be joined by `OPENAI_COMPATIBLE_API_KEY`, `OPENAI_COMPATIBLE_MODELS` (names,
-    separated by commas) and `OPENAI_COMPATIBLE_PROFILE` (a vendor of `profiles.py`).
+    separated by commas), `OPENAI_COMPATIBLE_IMAGE_MODELS` (those that take pictures, `*` for all) and
+    `OPENAI_COMPATIBLE_PROFILE` (a vendor of `profiles.py`).
     """
     found = [
         _compatible(environ),
@@ -133,6 +136,14 @@ def available(environ: Mapping[str, str], *, local_url: str | None = None) -> li
         _local(local_url),
     ]
     return [endpoint for endpoint in found if endpoint is not None]
+
+
+def seeing(environ: Mapping[str, str], models: tuple[Model, ...]) -> tuple[Model, ...]:
+    """Return a compatible server's models, those marked that the environment says take pictures."""
+    told = {name.strip() for name in setting(environ, "OPENAI_COMPATIBLE_IMAGE_MODELS").split(",")}
+    return tuple(
+        msgspec.structs.replace(model, sees=model.sees or "*" in told or model.id in told) for model in models
+    )
 
 
 def setting(environ: Mapping[str, str], name: str) -> str:
@@ -160,7 +171,7 @@ def _compatible(environ: Mapping[str, str]) -> Endpoint | None:
         base_url=_base_url("OPENAI_COMPATIBLE_URL", url),
         key=_key(environ, COMPATIBLE),
         profile=setting(environ, "OPENAI_COMPATIBLE_PROFILE") or COMPATIBLE.profile,
-        models=tuple(Model(name, name) for name in names) or COMPATIBLE.models,
+        models=seeing(environ, tuple(Model(name, name) for name in names) or COMPATIBLE.models),
     )
 
 

@@ -300,7 +300,8 @@ def _parts(run: list[Turn]) -> tuple[list[Any], str | None]:
     parts: list[Any] = []
     token = None
     for turn in run:
-        for item in turn.carry or [{"text": turn.text}]:
+        parts += [{"inlineData": {"mimeType": each.media_type, "data": each.data}} for each in turn.images]
+        for item in turn.carry or ([{"text": turn.text}] if turn.text else []):
             if CONTINUATION in item:
                 token = item[CONTINUATION]
             else:

@@ -110,7 +110,10 @@ def _steps(turn: Turn) -> list[Any]:
     if turn.carry:
         return list(turn.carry)
     type_ = "user_input" if turn.role == "user" else "model_output"
-    return [{"type": type_, "content": [{"type": "text", "text": turn.text}]}]
+    content = [{"type": "image", "data": each.data, "mime_type": each.media_type} for each in turn.images]
+    if turn.text:
+        content.append({"type": "text", "text": turn.text})
+    return [{"type": type_, "content": content}]
 
 
 def _tool(tool: ToolDeclaration) -> dict[str, Any]:

@@ -6,6 +6,8 @@ that vLLM, Ollama, llama.cpp, LM Studio and OpenRouter share.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from chat.providers.base import Endpoint, Model, UpstreamRequest
@@ -18,6 +20,7 @@ NAME_CHARS = 200
 
 class _Row(msgspec.Struct):
     id: str
+    architecture: Any = None  # OpenRouter says here what a model takes
 
 
 class _Listing(msgspec.Struct):
@@ -40,5 +43,14 @@ def read_listing(body: bytes) -> tuple[Model, ...]:
         rows = msgspec.json.decode(body, type=_Listing).data
     except (msgspec.MsgspecError, UnicodeError):
         return ()
-    names = dict.fromkeys(storable(row.id) for row in rows if 0 < len(row.id) <= NAME_CHARS)
-    return tuple(Model(name, name) for name in list(names)[:MOST_MODELS])
+    found: dict[str, Model] = {}
+    for row in rows:
+        if 0 < len(row.id) <= NAME_CHARS:
+            name = storable(row.id)
+            found.setdefault(name, Model(name, name, sees=_sees(row.architecture)))
+    return tuple(found.values())[:MOST_MODELS]
+
+
+def _sees(architecture: Any) -> bool:
+    told = architecture.get("input_modalities") if isinstance(architecture, dict) else None
+    return isinstance(told, list) and "image" in told

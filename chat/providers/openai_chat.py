@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from chat.providers import asking
-from chat.providers.base import Endpoint, Prompt, ToolDeclaration, UpstreamRequest
+from chat.providers.base import Endpoint, Prompt, ToolDeclaration, Turn, UpstreamRequest
 from chat.providers.chat_chunk import (
     Chunk,
     ChunkDelta,
@@ -331,7 +331,7 @@ class OpenAIChat:
         if prompt.tools:
             body["tools"] = [_tool(tool) for tool in prompt.tools]
         messages = [
-            {"role": turn.role, "content": turn.text}
+            {"role": turn.role, "content": _content(turn)}
             for run in alternating(prompt.turns, self.name, model)
             for turn in run
         ]
@@ -348,6 +348,14 @@ class OpenAIChat:
     def http_error(self, status: int, headers: Mapping[str, str], body: bytes) -> Verdict:
         """Return what an HTTP error means for the generation."""
         return http_fault(status, headers, body)
+
+
+def _content(turn: Turn) -> str | list[Any]:
+    """Return the text alone where there is no picture: many compatible servers take nothing else."""
+    if not turn.images:
+        return turn.text
+    pictures = [{"type": "image_url", "image_url": {"url": image.data_url}} for image in turn.images]
+    return [*pictures, *([{"type": "text", "text": turn.text}] if turn.text else [])]
 
 
 def _tool(tool: ToolDeclaration) -> dict[str, Any]:

@@ -115,7 +115,9 @@ class OpenAIResponses:
 def _items(turn: Turn) -> list[dict[str, Any]]:
     """Return a turn as input items: what the provider wants back first, since reasoning precedes its answer."""
     if turn.role == "user":
-        return [{"role": "user", "content": [{"type": "input_text", "text": turn.text}]}]
+        pictures = [{"type": "input_image", "image_url": image.data_url} for image in turn.images]
+        text = [{"type": "input_text", "text": turn.text}] if turn.text else []
+        return [{"role": "user", "content": [*pictures, *text]}]
     items: list[dict[str, Any]] = list(turn.carry)
     if turn.text:
         # llama.cpp knows an answer by its type alone.

@@ -20,15 +20,17 @@ def alternating(turns: list[Turn], wire: str, model: str) -> list[list[Turn]]:
     for turn in turns:
         # A turn that does not say its model is taken at its wire's word.
         carry = turn.carry if turn.wire == wire and turn.model in {"", model} else []
-        if not (turn.text.strip() or carry):
+        if not (turn.text.strip() or carry or turn.images):
             continue
-        plain = Turn(turn.role, turn.text, carry, wire if carry else "")
+        plain = Turn(turn.role, turn.text, carry, wire if carry else "", images=turn.images)
         if not runs or runs[-1][0].role != turn.role:
             runs.append([plain])
         elif carry or runs[-1][-1].carry:
             runs[-1].append(plain)
         else:
-            runs[-1][-1] = Turn(turn.role, f"{runs[-1][-1].text}\n\n{turn.text}")
+            before = runs[-1][-1]
+            text = "\n\n".join(text for text in (before.text, turn.text) if text)
+            runs[-1][-1] = Turn(turn.role, text, images=before.images + turn.images)
     return runs
 
 

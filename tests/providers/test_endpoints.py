@@ -8,7 +8,7 @@ import pytest
 
 from chat.providers import WIRES
 from chat.providers.base import Model, Secret
-from chat.providers.endpoints import ENDPOINTS, BadEndpointError, available, setting
+from chat.providers.endpoints import ENDPOINTS, BadEndpointError, available, seeing, setting
 
 KEY = "sk-very-secret-0123456789"
 
@@ -102,6 +102,7 @@ def test_everything_about_the_compatible_endpoint_may_be_said() -> None:
             "OPENAI_COMPATIBLE_URL": "http://127.0.0.1:1234",
             "OPENAI_COMPATIBLE_API_KEY": KEY,
             "OPENAI_COMPATIBLE_MODELS": "one, two:8b ,",
+            "OPENAI_COMPATIBLE_IMAGE_MODELS": " two:8b, three",
             "OPENAI_COMPATIBLE_PROFILE": "ollama",
         }
     )
@@ -109,8 +110,15 @@ def test_everything_about_the_compatible_endpoint_may_be_said() -> None:
         "http://127.0.0.1:1234/v1",
         Secret(KEY),
         "ollama",
-        (Model("one", "one"), Model("two:8b", "two:8b")),
+        (Model("one", "one"), Model("two:8b", "two:8b", sees=True)),
     )
+
+
+def test_all_models_of_a_server_may_take_pictures() -> None:
+    """What a server says of itself stays; `*` marks the rest."""
+    models = (Model("a", "a"), Model("b", "b", sees=True))
+    assert seeing({}, models) == models
+    assert seeing({"OPENAI_COMPATIBLE_IMAGE_MODELS": "*"}, models) == (Model("a", "a", sees=True), models[1])
 
 
 def test_a_base_url_alone_is_enough() -> None:

@@ -35,6 +35,22 @@ def test_only_a_list_of_models_is_one(body: bytes, names: list[str]) -> None:
     assert read_listing(body) == tuple(Model(name, name) for name in names)
 
 
+@pytest.mark.parametrize(
+    ("architecture", "sees"),
+    [
+        ('{"input_modalities":["text","image"]}', True),
+        ('{"input_modalities":["text"]}', False),
+        ('{"input_modalities":"image"}', False),
+        ('"image"', False),
+        ("null", False),
+    ],
+)
+def test_a_model_may_say_that_it_takes_pictures(architecture: str, *, sees: bool) -> None:
+    """Whatever else stands there never costs the list."""
+    body = f'{{"data":[{{"id":"m","architecture":{architecture}}}]}}'
+    assert read_listing(body.encode()) == (Model("m", "m", sees=sees),)
+
+
 def test_a_list_without_end_is_bounded() -> None:
     rows = ",".join(f'{{"id":"m{n}"}}' for n in range(1000))
     assert len(read_listing(f'{{"data":[{rows}]}}'.encode())) == 200
