@@ -73,3 +73,9 @@ def defaults(name: str) -> dict[str, Any]:
     """The settings that an endpoint is asked with unless somebody says otherwise; kept with each generation."""
     endpoint = endpoints().get(name)
     return dict(endpoint.defaults) if endpoint else {}
+
+
+def sees(name: str, model_id: str) -> bool:
+    """Whether this model takes pictures; one that is gone does not."""
+    found = find(f"{name}:{model_id}")
+    return found is not None and found[1].sees

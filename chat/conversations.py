@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Prefetch
 
 from chat import generations, launching
-from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
+from chat.models import Attachment, Checkpoint, Conversation, Generation, Message, MessageKind
 from chat.models.generation import GenerationQuerySet
 from chat.streaming.outcome import Reason
 from chat.streaming.visible import is_visible
@@ -27,7 +27,9 @@ class Turn:
 
 def transcript(conversation: Conversation) -> list[Turn]:
     """The active branch, oldest first, in two queries whatever its length."""
-    rows = {m.pk: m for m in Message.objects.filter(conversation=conversation)}
+    attached = Prefetch("attachments", Attachment.objects.defer("text", "data"))
+    found = Message.objects.filter(conversation=conversation).prefetch_related(attached)
+    rows = {m.pk: m for m in found}
     branch: list[Message] = []
     at = rows.get(conversation.head_id) if conversation.head_id else None
     while at is not None:

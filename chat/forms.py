@@ -4,19 +4,36 @@ Takes POST data, the limit on characters and the choices of the moment; gives cl
 refused stays in the form.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from chat import attachments, catalogue
+from chat.models import AttachmentKind
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.core.files.uploadedfile import UploadedFile
     from django.http import QueryDict
+
+NOT_TAKEN = {
+    "empty": gettext_lazy("%(name)s is empty."),
+    "picture_too_large": gettext_lazy("%(name)s is too large: a picture may have %(limit)s at most."),
+    "text_too_long": gettext_lazy("%(name)s is too long: a text file may have %(chars)s characters at most."),
+    "unknown": gettext_lazy(
+        "%(name)s cannot be sent: only text files (UTF-8) and pictures (PNG, JPEG, GIF, WebP) can."
+    ),
+}
 
 
 class AskForm(forms.Form):
-    """`text` and `model` (an `endpoint:model` value); without a `model` field the `fallback` is asked."""
+    """`text`, `model` (an `endpoint:model` value; without one the `fallback` is asked) and `files`, which
+    `files_taken` has read when the form is valid."""
 
     text = forms.CharField(
         strip=False,
@@ -24,8 +41,20 @@ class AskForm(forms.Form):
     )
     model = forms.CharField(required=False, max_length=300)
 
-    def __init__(self, data: "QueryDict", *, max_chars: int, models: list[str], fallback: str) -> None:
+    def __init__(
+        self,
+        data: "QueryDict",
+        files: "Sequence[UploadedFile[Any]]" = (),
+        *,
+        max_chars: int,
+        models: list[str],
+        fallback: str,
+        max_files: int = 0,
+    ) -> None:
         super().__init__(data)
+        self._uploaded = [each for each in files if each.name]
+        self._max_files = max_files
+        self.files_taken: list[attachments.Upload] = []
         self._max_chars = max_chars
         self._models = models
         self._fallback = fallback
@@ -62,6 +91,37 @@ class AskForm(forms.Form):
         if value not in self._models:
             raise ValidationError(_("This model cannot be asked at the moment. Choose another one."))
         return value
+
+    def clean(self) -> dict[str, object]:
+        """Every file is one that can be kept and that the chosen model can be shown."""
+        cleaned = super().clean() or {}
+        if len(self._uploaded) > self._max_files:
+            raise ValidationError(
+                ngettext(
+                    "Only %(most)s file can go with one message; you chose %(got)s.",
+                    "Only %(most)s files can go with one message; you chose %(got)s.",
+                    self._max_files,
+                )
+                % {"most": self._max_files, "got": len(self._uploaded)}
+            )
+        self.files_taken = [self._take(each) for each in self._uploaded]
+        pictured = any(each.kind == AttachmentKind.PICTURE for each in self.files_taken)
+        endpoint, _colon, model = str(cleaned.get("model", "")).partition(":")
+        if pictured and model and not catalogue.sees(endpoint, model):
+            raise ValidationError(
+                _("This model cannot see pictures. Choose another model, or send the message without them.")
+            )
+        return cleaned
+
+    @staticmethod
+    def _take(uploaded: "UploadedFile[Any]") -> attachments.Upload:
+        try:
+            return attachments.read(uploaded.name or "", uploaded.read())
+        except attachments.NotTaken as error:
+            raise ValidationError(
+                NOT_TAKEN[error.why]
+                % {"name": error.name, "limit": filesizeformat(error.limit), "chars": error.limit}
+            ) from error
 
 
 class TitleForm(forms.Form):

@@ -5,7 +5,7 @@ runner may do stands in `running.py`. Synchronous on purpose: transactions have 
 """
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from chat import catalogue, flows, journal
+from chat import attachments, catalogue, flows, journal
 from chat.journal import Fired
 from chat.launching import tell
 from chat.models import Conversation, Generation, Message, MessageKind
@@ -48,8 +48,9 @@ def send(
     model: str,
     conversation: Conversation | None = None,
     session_key: str = "",
+    files: Sequence[attachments.Upload] = (),
 ) -> Generation:
-    """Keep a person's message and queue a generation for its reply; both or neither.
+    """Keep a person's message with its files and queue a generation for its reply; all or nothing.
 
     Raises `Busy` where a reply is being written, `Rejected` where the text shows nothing or is too long.
     """
@@ -73,6 +74,7 @@ def send(
         message = Message.objects.create(
             conversation=conversation, parent=conversation.head, kind=MessageKind.USER, text=text
         )
+        attachments.keep(message, files)
         conversation.head = message
         conversation.save()
         return queue(conversation, message, user=user, session=fingerprint(session_key))

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from chat import drafts, flows, journal
+from chat import attachments, catalogue, drafts, flows, journal
 from chat.generations import queue
 from chat.journal import Fired
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
@@ -53,20 +53,24 @@ def claim(generation_id: UUID, *, owner: str) -> Job | None:
     if row.conversation is None or row.parent is None:
         return None
     flow = flows.current(settings.SYSTEM_PROMPT)
-    prompt = Prompt(system=flow.system_prompt, turns=history(row.parent), settings=row.settings)
+    turns = history(row.parent, sees=catalogue.sees(row.endpoint, row.model))
+    prompt = Prompt(system=flow.system_prompt, turns=turns, settings=row.settings)
     saved = drafts.snapshot(row) if row.state != State.queued else None
     return Job(row, row.conversation.pk, prompt, flow, saved)
 
 
-def history(last: Message) -> list[Turn]:
-    """The branch that ends in `last`, oldest first: messages only, so nothing that was not confirmed."""
+def history(last: Message, *, sees: bool) -> list[Turn]:
+    """The branch that ends in `last`, oldest first: messages only, so nothing that was not confirmed. `sees` is whether
+    the model that is asked takes pictures."""
     found = Message.objects.filter(conversation_id=last.conversation_id).select_related("generation")
+    found = found.prefetch_related("attachments")
     rows = {message.pk: message for message in found}
     turns: list[Turn] = []
     at: Message | None = rows.get(last.pk)
     while at is not None:
         if at.kind == MessageKind.USER:
-            turns.append(Turn("user", at.text))
+            text, images = attachments.as_asked(at.text, at.attachments.all(), sees=sees)
+            turns.append(Turn("user", text, images=images))
         else:
             carry = json.loads(at.carry) if at.carry else []
             wire, model = (at.generation.wire, at.generation.model) if at.generation else ("", "")

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from chat.views import commands, events, favicon, organise, pages
+from chat.views import attached, commands, events, favicon, organise, pages
 
 app_name = "chat"
 
@@ -16,5 +16,6 @@ urlpatterns = [
     path("generations/<uuid:generation_id>/stop/", commands.stop, name="stop"),
     path("generations/<uuid:generation_id>/retry/", commands.retry, name="retry"),
     path("generations/<uuid:generation_id>/turn/", commands.turn, name="turn"),
+    path("attachments/<uuid:attachment_id>/", attached.attachment, name="attachment"),
     path("messages/<uuid:message_id>/source/", commands.source, name="source"),
 ]

@@ -38,17 +38,17 @@ def test_a_transcript_pairs_each_message_with_its_attempts(ana: AbstractBaseUser
     ]
 
 
-def test_a_transcript_of_any_length_takes_two_queries(
+def test_a_transcript_of_any_length_takes_three_queries(
     ana: AbstractBaseUser, django_assert_num_queries: Any
 ) -> None:
-    """Messages and drafts come with the generations: a long conversation must not ask once per reply."""
+    """Messages, their files and drafts come with the generations: a long conversation must not ask once per reply."""
     row = ended(sent(ana, "0?"), reading())
     for number in range(1, 6):
         row = ended(
             sent(ana, f"{number}?", conversation=row.conversation), reading() if number % 2 else cut()
         )
     conversation = conversation_of(row)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         turns = conversations.transcript(conversation)
         shown = [
             turn.generations[0].message.text

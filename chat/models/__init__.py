@@ -1,9 +1,12 @@
 """The nouns. They hold constraints and querysets; verbs stand in `generations.py` and `conversations.py`."""
 
+from .attachment import Attachment, AttachmentKind
 from .conversation import Conversation, Message, MessageKind
 from .generation import Checkpoint, Generation, JournalRow, Subject
 
 __all__ = [
+    "Attachment",
+    "AttachmentKind",
     "Checkpoint",
     "Conversation",
     "Generation",

@@ -22,6 +22,10 @@ class Composer:
     text: str = ""
     error: str = ""
 
+    @property
+    def max_files(self) -> int:
+        return int(settings.GYMNASIA.max_files)
+
 
 def compose(
     conversation: Conversation | None, *, text: str = "", model: str = "", error: str = ""
@@ -40,9 +44,11 @@ def ask_form(request: HttpRequest, conversation: Conversation | None) -> AskForm
     composer = compose(conversation)
     return AskForm(
         request.POST,
+        request.FILES.getlist("files"),
         max_chars=settings.GYMNASIA.max_message_chars,
         models=[choice.value for group in composer.groups for choice in group.choices],
         fallback=composer.chosen,
+        max_files=settings.GYMNASIA.max_files,
     )
 
 

@@ -112,6 +112,7 @@ def _ask(request: HttpRequest, owned: Conversation | None) -> HttpResponse:
             endpoint=endpoint,
             model=model,
             session_key=request.session.session_key or "",
+            files=form.files_taken,
         )
     except Busy as error:
         assert owned is not None  # noqa: S101 a new conversation has no other reply

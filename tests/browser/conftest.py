@@ -54,7 +54,9 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProviderProce
 def server(tmp_path_factory: pytest.TempPathFactory, provider: ProviderProcess) -> Iterator[ServerProcess]:
     """The real server, with the scripted provider as its only model; it calls a provider stalled after four seconds."""
     data = tmp_path_factory.mktemp("server")
-    with ServerProcess(data, provider_url=provider.base_url, GYMNASIA_IDLE_TIMEOUT_S="4") as running:
+    with ServerProcess(
+        data, provider_url=provider.base_url, GYMNASIA_IDLE_TIMEOUT_S="4", OPENAI_COMPATIBLE_IMAGE_MODELS="*"
+    ) as running:
         yield running
 
 

@@ -334,9 +334,8 @@ def test_length_of_a_conversation_costs_no_queries(
     for turn in range(5):
         ended(sent(ana, f"And {turn}?", conversation=owned), cut() if turn % 2 else reading())
     page.get(address(first))
-    with django_assert_num_queries(
-        6
-    ):  # session, user, conversation, messages, generations, table of contents
+    # Session, user, conversation, messages, their files, generations, table of contents.
+    with django_assert_num_queries(7):
         text = shown(page, address(first))
     assert len(attributes(text)) == 6
 

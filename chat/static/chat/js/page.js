@@ -2,7 +2,9 @@
 /** Joins the pieces of a page: composer, thread, feed. Everything here also works, more slowly, without it. */
 import { Composer, post } from "#chat/composer";
 import { Feed } from "#chat/feed";
+import { Files } from "#chat/files";
 import { Follow } from "#chat/follow";
+import { keep } from "#chat/kept";
 import { Thread } from "#chat/thread";
 import { localiseTimes } from "#chat/times";
 
@@ -31,8 +33,14 @@ const composer =
     lost: () => feed?.lost ?? false,
   });
 
+const files = form && composer && new Files(form, (sentence) => composer.tell(sentence));
+const kept = form && composer && keep(form, composer, sessionStorage);
+if (kept) form?.addEventListener("input", kept);
+
 /** @param {import("./composer.js").Started} turn */
 function started(turn) {
+  files?.clear();
+  kept?.();
   if (!thread || over === "gone") {
     location.assign(`${turn.url}#text`); // the line of the next page goes on where this one's was
     return;

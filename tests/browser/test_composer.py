@@ -1,0 +1,85 @@
+"""The line on which a person writes: files that go along, and words that outlive a reload."""
+
+import base64
+import json
+import struct
+import zlib
+
+import pytest
+from playwright.sync_api import FilePayload, expect
+
+from tests.browser.person import NewPerson, Person
+from tests.fakes.processes import ProviderProcess, ServerProcess
+
+
+def png(width: int, height: int) -> bytes:
+    """A picture of one colour."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        whole = name + data
+        return struct.pack(">I", len(data)) + whole + struct.pack(">I", zlib.crc32(whole))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    rows = zlib.compress((b"\x00" + b"\x2b\x67\x48" * width) * height)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def payload(name: str, data: bytes, media_type: str) -> FilePayload:
+    return FilePayload(name=name, mimeType=media_type, buffer=data)
+
+
+def test_files_are_chosen_taken_off_sent_and_seen_again(walker: Person, provider: ProviderProcess) -> None:
+    """What the chips show is what goes; a photograph goes smaller; the model gets it before the question."""
+    page, text = walker.page, f"Which muscles? {walker.name}"
+    notes = payload("notes.md", b"# Monday", "text/markdown")
+    wide = payload("wide.png", png(4096, 16), "image/png")
+    page.locator("input[name=files]").set_input_files([notes, wide])
+    chips = page.locator(".composer .file")
+    expect(chips).to_have_count(2)
+    page.get_by_role("button", name="Take off notes.md").click()
+    expect(chips).to_have_count(1)
+    walker.ask(text).becomes("confirmed")
+    expect(chips).to_have_count(0)
+    walker.page.reload()
+    picture = walker.page.locator(".turn .file img")
+    expect(picture).to_have_count(1)
+    size = picture.evaluate("(img) => img.decode().then(() => [img.naturalWidth, img.naturalHeight])")
+    [seen] = [record for record in provider.requests() if record["user_text"] == text]
+    image, words = json.loads(seen["body"])["messages"][-1]["content"]
+    sent = base64.b64decode(image["image_url"]["url"].partition(",")[2])
+    assert words == {"type": "text", "text": text}
+    # Whichever of the two is lighter goes: of one colour, the original is.
+    assert (sent, size) == (png(4096, 16), [4096, 16])
+
+
+def test_a_file_that_cannot_go_is_named_and_stays(walker: Person) -> None:
+    page = walker.page
+    page.locator("input[name=files]").set_input_files([payload("a.pdf", b"%PDF\xff", "application/pdf")])
+    page.locator("textarea").fill("Read this")
+    page.locator("textarea").press("Enter")
+    expect(page.get_by_role("alert").first).to_contain_text("a.pdf cannot be sent")
+    expect(page.locator(".composer .file")).to_have_count(1)
+    expect(page.locator("textarea")).to_have_value("Read this")
+    walker.forgive("400")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_plain_form_sends_files_too(server: ServerProcess, new_person: NewPerson, *, scripts: bool) -> None:
+    walker = new_person(server.url, scripts=scripts)
+    walker.page.locator("input[name=files]").set_input_files(
+        [payload("días.txt", b"Lunes: nada", "text/plain")]
+    )
+    walker.ask("Resume")
+    expect(walker.page.locator(".turn .file")).to_contain_text("días.txt")
+
+
+def test_words_outlive_a_reload(walker: Person) -> None:
+    """Until they are asked; each conversation has its own."""
+    walker.page.wait_for_load_state("load")
+    walker.page.locator("textarea").fill("Half a quest")
+    walker.page.reload()
+    expect(walker.page.locator("textarea")).to_have_value("Half a quest")
+    walker.ask("Another thing").becomes("confirmed")
+    expect(walker.page.locator("textarea")).to_have_value("")
+    walker.page.reload()
+    expect(walker.page.locator("textarea")).to_have_value("")
