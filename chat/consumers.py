@@ -11,7 +11,9 @@ from uuid import UUID
 
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.utils import translation
 
+from chat import languages
 from chat.engine.embedded import EmbeddedEngine
 from chat.engine.hub import Farewell
 from chat.models import Conversation, Generation
@@ -52,6 +54,7 @@ def subscribe(
     conversation_id: UUID,
     *,
     reader: Reader,
+    language: str,
     send: Callable[[str], Awaitable[None]],
     leave: Callable[[Farewell], Awaitable[None]],
     ahead_frames: int,
@@ -60,6 +63,7 @@ def subscribe(
     return Subscription(
         conversation_id,
         reader=reader,
+        language=language,
         hub=engine.hub,
         store=engine.store,
         send=send,
@@ -96,6 +100,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Chan
             engine,
             conversation_id,
             reader=Reader(self.scope["session"].session_key, user.pk),
+            language=languages.of_scope(self.scope),
             send=self.send_text,
             leave=self.leave,
             ahead_frames=engine.conf.ahead_frames,
@@ -167,19 +172,20 @@ def _generations(conversation_id: UUID, number: int) -> list[Generation]:
     return list(rows.order_by("-number")[:1])
 
 
-def _engine_html(engine: EmbeddedEngine) -> Callable[[UUID], Any]:
-    async def html(generation_id: UUID) -> str:
-        text: str = await engine.db_for_pages(_render, generation_id)
+def _engine_html(engine: EmbeddedEngine) -> Callable[[UUID, str], Any]:
+    async def html(generation_id: UUID, language: str) -> str:
+        text: str = await engine.db_for_pages(_render, generation_id, language)
         return text
 
     return html
 
 
-def _render(generation_id: UUID) -> str:
+def _render(generation_id: UUID, language: str) -> str:
     row = (
         Generation.objects.select_related("message", "checkpoint", "conversation")
         .filter(pk=generation_id)
         .first()
     )
     # A template's text is a SafeString, which is no exact str: the frame encoder refuses it, and str() leaves it as it is.
-    return str.__str__(render_reply(row)) if row is not None else ""
+    with translation.override(language):
+        return str.__str__(render_reply(row)) if row is not None else ""

@@ -5,7 +5,7 @@ of their own. Search, copy, export and the next prompt never look here.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import transaction
@@ -17,11 +17,13 @@ from chat.streaming.frames import Final, Snapshot
 
 @dataclass(slots=True)
 class Entry:
-    """One generation's draft in this process; `final` and `closed_at` are set by its last frame."""
+    """One generation's draft in this process; `final` and `closed_at` are set by its last frame. `finals` holds that frame
+    with its HTML, by language: made once for each, however many pages watch."""
 
     generation_id: UUID
     draft: Draft
     final: Final | None = None
+    finals: dict[str, Final] = field(default_factory=dict)
     closed_at: float = 0.0
 
 
@@ -42,6 +44,7 @@ class DraftStore:
         entry = self._entries.get(generation_id)
         if entry is not None:
             entry.final = final
+            entry.finals.clear()
             entry.closed_at = now
 
     def drop(self, generation_id: UUID) -> None:

@@ -41,7 +41,7 @@ class Sent:
 class Subscription:
     """One page's view of one conversation. All calls come from the event loop's own thread.
 
-    `send(text)` must not wait for the page; `html(generation_id)` gives the finished reply for the last frame.
+    `send(text)` must not wait for the page; `html(generation_id, language)` gives the finished reply for the last frame.
     """
 
     def __init__(
@@ -49,16 +49,18 @@ class Subscription:
         conversation_id: UUID,
         *,
         reader: Reader,
+        language: str,
         hub: Hub,
         store: DraftStore,
         send: Callable[[str], Awaitable[None]],
-        html: Callable[[UUID], Awaitable[str]],
+        html: Callable[[UUID, str], Awaitable[str]],
         leave: Callable[[Farewell], Awaitable[None]],
         ahead_frames: int,
         ahead_bytes: int,
     ) -> None:
         self.conversation_id = conversation_id
         self.reader = reader
+        self.language = language
         self._hub = hub
         self._store = store
         self._send = send
@@ -197,13 +199,15 @@ class Subscription:
     async def _finish(self, sent: Sent, final: Final) -> None:
         """The last frame, with the HTML of the reply as the server renders it."""
         sent.over = True
-        if not final.html:
-            full = msgspec.structs.replace(final, html=await self._html(sent.generation_id))
-            if self._fits(full):  # otherwise the page asks for the turn, by HTTP
-                final = full
-            entry = self._store.get(sent.generation_id)
+        entry = self._store.get(sent.generation_id)
+        known = entry.finals.get(self.language) if entry is not None else None
+        if known is not None:
+            final = msgspec.structs.replace(known, seq=final.seq)
+        elif not final.html:
+            full = msgspec.structs.replace(final, html=await self._html(sent.generation_id, self.language))
+            final = full if self._fits(full) else final  # without it the page asks for the turn, by HTTP
             if entry is not None and entry.final is not None:
-                entry.final = final  # rendered once, however many pages watch
+                entry.finals[self.language] = final
         await self._numbered(sent, final)
 
     def _fits(self, frame: Snapshot | Final) -> bool:

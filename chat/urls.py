@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from chat.views import attached, commands, events, favicon, organise, pages
+from chat.views import attached, commands, events, favicon, language, organise, pages
 
 app_name = "chat"
 
 urlpatterns = [
     path("", pages.home, name="home"),
     path("favicon.ico", favicon.favicon),
+    path("language/", language.choose, name="language"),
     path("conversations/<uuid:conversation_id>/", pages.conversation, name="conversation"),
     path("conversations/<uuid:conversation_id>/events", events.events, name="events"),
     path("conversations/<uuid:conversation_id>/rename/", organise.rename, name="rename"),

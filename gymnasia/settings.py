@@ -13,7 +13,7 @@ from chat import conf
 from chat.providers import endpoints
 
 from . import env as environment
-from . import reference
+from . import reference, words
 
 BASE = Path(__file__).resolve().parent.parent
 
@@ -198,6 +198,7 @@ ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if _email else "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _email else "none"
 ACCOUNT_RATE_LIMITS = {"signup": _signup_rate}  # the other limits stay allauth's own
+ACCOUNT_ADAPTER = "chat.accounts.adapter.Adapter"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 # Without a mail server no mail is sent, and none is logged either: a reset link in a log opens somebody's account.
 SENDS_MAIL = bool(_email)
@@ -206,7 +207,7 @@ vars().update(_email)
 
 # --- Language, time, files ------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]  # half a translation is worse than none
+LANGUAGES = words.offered()
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "static/"

@@ -10,10 +10,13 @@ import pytest
 
 
 def pytest_configure() -> None:
-    """Make the folder of collected files, which a fresh checkout does not have: whitenoise warns when it is missing."""
+    """What a fresh checkout lacks: the folder of collected files, whose absence whitenoise tells, and the .mo files."""
     from django.conf import settings
 
+    from gymnasia import words
+
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+    words.compile_all()  # as ./run does
 
 
 # --- no skips in CI: begin ----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.sessions.models import Session
 from django.test import Client
+from django.utils import translation
 
 from chat import consumers, conversations, drafts, launching
 from chat.engine.embedded import EmbeddedEngine
@@ -153,6 +154,27 @@ async def test_a_reply_is_told_from_its_notice_to_its_last_frame(
     assert (final["generation"], final["handle"], final["seq"]) == (str(second.pk), 2, len(paints) + 1)
     assert (final["state"], final["reason"], final["successor"]) == ("confirmed", None, None)
     assert "<strong>Three</strong> minutes." in final["html"]
+
+
+async def test_each_page_gets_its_last_frame_in_its_own_language(
+    engine: EmbeddedEngine,
+    cookie: bytes,
+    row: Generation,
+    ana: AbstractBaseUser,
+    provider: ScriptedProvider,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+) -> None:
+    """The socket's cookie says it, as the page's did."""
+    settings.LANGUAGES = [("en", "English"), ("es", "Español"), ("pt-br", "Português")]
+    monkeypatch.setattr(consumers, "render_reply", lambda _row: f"in {translation.get_language()}")
+    provider.script = play(Wait(60), T("Three minutes."), FIN("stop"), DONE)
+    said = [cookie + b"; django_language=" + code for code in (b"es", b"pt-br", b"en")]
+    sockets = [Socket(row.conversation_id, cookie=each) for each in said]
+    async with sockets[0], sockets[1], sockets[2]:
+        await db(sent, ana, "And an egg?", conversation=row.conversation)
+        finals = [(await socket.until_final())[-1]["html"] for socket in sockets]
+    assert finals == ["in es", "in pt-br", "in en"]
 
 
 @pytest.mark.parametrize("name", ["number", "id"])
@@ -418,7 +440,7 @@ async def test_a_page_whose_joining_fails_is_not_kept(
 
 
 def test_nothing_is_rendered_of_a_reply_that_is_gone(db: None) -> None:
-    assert consumers._render(uuid.uuid4()) == ""
+    assert consumers._render(uuid.uuid4(), "en") == ""
 
 
 async def test_a_path_without_a_socket_is_refused_quietly(engine: EmbeddedEngine, cookie: bytes) -> None:

@@ -69,14 +69,14 @@ class Scene:
         self.hub = Hub(self.store)
         self.page = Page()
         self.left: Farewell | None = None
-        self.rendered = 0
+        self.rendered: list[str] = []
         self.markup = HTML
         self.rows: list[Generation] = []
         self.subscription = self.subscribe(self.page, ahead_frames=ahead_frames, ahead_bytes=ahead_bytes)
         self.asked_from: int | None = None
         self.while_loading: Callable[[], Any] | None = None
 
-    def subscribe(self, page: Page, **limits: int) -> Subscription:
+    def subscribe(self, page: Page, *, language: str = "en", **limits: int) -> Subscription:
         return Subscription(
             self.conversation_id,
             reader=Reader("session-of-ana", 1),
@@ -84,12 +84,13 @@ class Scene:
             store=self.store,
             send=page.send,
             html=self.html,
+            language=language,
             leave=self.leave,
             **{"ahead_frames": 64, "ahead_bytes": 65536, **limits},
         )
 
-    async def html(self, generation_id: UUID) -> str:
-        self.rendered += 1
+    async def html(self, generation_id: UUID, language: str) -> str:
+        self.rendered.append(language)
         return self.markup
 
     async def leave(self, why: Farewell) -> None:
@@ -238,7 +239,7 @@ async def test_a_finished_reply_that_the_page_did_not_ask_for_is_told_by_its_not
     scene.generation("confirmed")
     await scene.joined()
     assert [frame["type"] for frame in scene.page.frames] == ["turn"]
-    assert (scene.rendered, list(scene.subscription.unfinished())) == (0, [])
+    assert (scene.rendered, list(scene.subscription.unfinished())) == ([], [])
 
 
 async def test_an_empty_conversation_says_nothing() -> None:
@@ -329,7 +330,21 @@ async def test_the_reply_is_rendered_once_for_all_pages() -> None:
     await second.join(Cursor(), scene.load)
     await writer.publish(writer.end())
     assert scene.page.numbered == other.numbered == [writer.final(1)]
-    assert scene.rendered == 1
+    assert scene.rendered == ["en"]
+
+
+async def test_the_reply_is_rendered_once_for_each_language() -> None:
+    """Two hundred watchers must not cost two hundred renders, nor read each other's language."""
+    scene, pages = Scene(), [Page() for _ in range(4)]
+    writer = scene.running()
+    watching = [
+        scene.subscribe(page, language=code) for page, code in zip(pages, ["es", "pt-br"] * 2, strict=True)
+    ]
+    for each in watching:
+        await each.join(Cursor(), scene.load)
+    await writer.publish(writer.end())
+    assert [page.numbered for page in pages] == [[writer.final(1)]] * 4
+    assert sorted(scene.rendered) == ["es", "pt-br"]
 
 
 async def test_a_last_frame_that_was_lost_is_found_by_the_look() -> None:

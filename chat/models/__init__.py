@@ -3,6 +3,7 @@
 from .attachment import Attachment, AttachmentKind
 from .conversation import Conversation, Message, MessageKind
 from .generation import Checkpoint, Generation, JournalRow, Subject
+from .preferences import Preferences
 
 __all__ = [
     "Attachment",
@@ -13,5 +14,6 @@ __all__ = [
     "JournalRow",
     "Message",
     "MessageKind",
+    "Preferences",
     "Subject",
 ]

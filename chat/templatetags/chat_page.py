@@ -4,8 +4,9 @@ import datetime as dt
 from typing import Any, NamedTuple
 
 from django import template
+from django.conf import settings
 from django.templatetags.static import static
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -33,6 +34,18 @@ def icon(name: str) -> SafeString:
     )
 
 
+@register.inclusion_tag("chat/_languages.html", takes_context=True)
+def language_chooser(context: template.Context) -> dict[str, Any]:
+    """The languages that there are, each a button by its own name; nothing where there is but one."""
+    request = context.get("request")
+    return {
+        "languages": settings.LANGUAGES if len(settings.LANGUAGES) > 1 else [],
+        "chosen": translation.get_language(),
+        "next": request.get_full_path() if request is not None and request.method == "GET" else "/",
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
 @register.inclusion_tag("chat/_contents.html", takes_context=True)
 def contents(context: template.Context) -> dict[str, Any]:
     """The person's conversations as a table of contents, in one query."""
@@ -43,6 +56,8 @@ def contents(context: template.Context) -> dict[str, Any]:
     current = context.get("conversation")
     return {
         "user": user,
+        "request": context.get("request"),
+        "csrf_token": context.get("csrf_token"),
         "groups": by_age(list(rows), timezone.localdate()),
         "current": current.pk if current is not None else None,
         "home": context.get("home", False),

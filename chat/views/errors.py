@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from chat.views.answers import refusal, wants_json
@@ -37,7 +38,12 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # no
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500: without context processors, for any of them may be what broke."""
+    """500: without context processors, for any of them may be what broke. What broke may have come before the language."""
+    with translation.override(translation.get_language_from_request(request)):
+        return _server_error(request)
+
+
+def _server_error(request: HttpRequest) -> HttpResponse:
     if wants_json(request):
         return refusal(500, "internal", _("Something broke on our side. It has been written down."))
     return HttpResponse(render_to_string("500.html"), status=500)

@@ -23,11 +23,13 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from asgiref.sync import async_to_sync, sync_to_async
+from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.cache import add_never_cache_headers
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -52,11 +54,12 @@ def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
     cursor = consumers.cursor_of(owned.pk, after)
     engine = consumers.serving_engine()
     reader = Reader(request.session.session_key or "", owned.user_id)
+    language = get_language() or settings.LANGUAGE_CODE
     if request.GET.get("poll") == "1":
-        response: HttpResponseBase = _answer(engine, owned.pk, cursor, reader)
+        response: HttpResponseBase = _answer(engine, owned.pk, cursor, reader, language)
         add_never_cache_headers(response)
         return response
-    body = _stopping() if engine is None else EventStream(engine, owned.pk, cursor, reader).events()
+    body = _stopping() if engine is None else EventStream(engine, owned.pk, cursor, reader, language).events()
     response = StreamingHttpResponse(body, content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"
@@ -81,7 +84,9 @@ async def _stopping() -> AsyncIterator[str]:
 class EventStream:
     """One response. Made where the request is answered; everything else happens on the engine's loop, in `events`."""
 
-    def __init__(self, engine: EmbeddedEngine, conversation_id: UUID, cursor: Cursor, reader: Reader) -> None:
+    def __init__(
+        self, engine: EmbeddedEngine, conversation_id: UUID, cursor: Cursor, reader: Reader, language: str
+    ) -> None:
         self._engine = engine
         self._conversation_id = conversation_id
         self._cursor = self._marked = cursor
@@ -92,6 +97,7 @@ class EventStream:
             engine,
             conversation_id,
             reader=reader,
+            language=language,
             send=self._send,
             leave=self._leave,
             ahead_frames=engine.conf.response_frames,
@@ -177,19 +183,19 @@ def _is_writing(conversation_id: UUID) -> bool:
 
 # --- one answer -----------------------------------------------------------------------------------------------------
 def _answer(
-    engine: EmbeddedEngine | None, conversation_id: UUID, cursor: Cursor, reader: Reader
+    engine: EmbeddedEngine | None, conversation_id: UUID, cursor: Cursor, reader: Reader, language: str
 ) -> HttpResponse:
     """`{"frames": [...], "cursor": "3:7", "end": false}`: what is there, at once; the next question names the cursor."""
     if engine is None:
         return refusal(503, "draining", _("The server is being restarted. Try again in a moment."))
     # On the engine's loop: the server's own, on which this request is answered.
-    frames, place, is_end = async_to_sync(_look)(engine, conversation_id, cursor, reader)
+    frames, place, is_end = async_to_sync(_look)(engine, conversation_id, cursor, reader, language)
     body = f'{{"frames":[{",".join(frames)}],"cursor":"{mark(place)}","end":{json.dumps(is_end)}}}'
     return HttpResponse(body, content_type="application/json")
 
 
 async def _look(
-    engine: EmbeddedEngine, conversation_id: UUID, cursor: Cursor, reader: Reader
+    engine: EmbeddedEngine, conversation_id: UUID, cursor: Cursor, reader: Reader, language: str
 ) -> tuple[list[str], Cursor, bool]:
     frames: list[str] = []
 
@@ -203,6 +209,7 @@ async def _look(
         engine,
         conversation_id,
         reader=reader,
+        language=language,
         send=keep,
         leave=leave,
         ahead_frames=engine.conf.response_frames,

@@ -56,6 +56,15 @@ def test_page_and_json(
     assert f'"error": "{word}"' in answer.content.decode()
 
 
+def test_what_broke_is_told_in_the_persons_language(settings: Settings) -> None:
+    """It may have broken before the language was known."""
+    settings.LANGUAGES = [("en", "English"), ("es", "Español")]
+    request = RequestFactory().get("/", headers={"Accept-Language": "es"})
+    assert '<html lang="es">' in errors.server_error(request).content.decode()
+    request.COOKIES["django_language"] = "en"
+    assert '<html lang="en">' in errors.server_error(request).content.decode()
+
+
 def test_unknown_address(client: Client, db: None) -> None:
     """A visitor learns nothing about what exists: there is nothing there."""
     response = client.get("/nowhere/")

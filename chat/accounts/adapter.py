@@ -1,0 +1,24 @@
+"""What allauth asks us while it signs people in.
+
+Takes its requests and people, gives its responses with what this product adds. Knows no template.
+"""
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.contrib.auth.models import AbstractBaseUser
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from chat import languages
+from chat.views.language import set_cookie
+
+
+class Adapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no types
+    def post_login(self, request: HttpRequest, user: AbstractBaseUser, **more: Any) -> HttpResponseBase:
+        """From here on they read in the language that they once chose: the cookie may be somebody else's, who used this
+        browser before."""
+        response: HttpResponseBase = super().post_login(request, user, **more)
+        if code := languages.remembered(user):
+            set_cookie(response, code)
+        return response
