@@ -16,7 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message, Subject
+from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message, Preset, Subject
 
 if TYPE_CHECKING:
     ReadOnlyBase = admin.ModelAdmin[Any]
@@ -102,6 +102,7 @@ class GenerationAdmin(ReadOnly):
                     "usage_output",
                     "usage_reasoning",
                     "usage_cached_input",
+                    "price_usd",
                 )
             },
         ),
@@ -244,3 +245,15 @@ class MessageAdmin(ReadOnly):
     list_display = ("id", "kind", "conversation_id", "created")
     list_filter = ("kind", "created")
     search_fields = ("id", "conversation__id", "conversation__user__username")
+
+
+@admin.register(Preset)
+class PresetAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # as above
+    """The presets that everybody here may choose: made here and nowhere else. A person's own are theirs."""
+
+    list_display = ("name",)
+    fields = ("name", "text")
+    search_fields = ("name",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Preset]:
+        return super().get_queryset(request).filter(user=None)

@@ -79,3 +79,9 @@ def sees(name: str, model_id: str) -> bool:
     """Whether this model takes pictures; one that is gone does not."""
     found = find(f"{name}:{model_id}")
     return found is not None and found[1].sees
+
+
+def tunable(name: str, model_id: str) -> bool:
+    """Whether this model takes a temperature; one that is gone is not asked anything."""
+    found = find(f"{name}:{model_id}")
+    return found is not None and found[1].tunable

@@ -26,6 +26,22 @@ class Flow(NamedTuple):
         return hashlib.sha256(self.system_prompt.encode()).hexdigest()[:12]
 
 
+def told(flow: Flow, preset: str = "", instructions: str = "") -> Flow:
+    """The flow with what a person adds to it: the flow's own words stay, and come first."""
+    added = [
+        f"{title}\n{text.strip()}"
+        for title, text in (
+            (
+                "What the person wants you to know and to keep to, unless it is against what stands above:",
+                instructions,
+            ),
+            ("What this conversation is about, unless it is against what stands above:", preset),
+        )
+        if text.strip()
+    ]
+    return flow._replace(system_prompt="\n\n".join([flow.system_prompt, *added])) if added else flow
+
+
 COACH = Flow("coach", COACH_PROMPT, "immediate")
 
 

@@ -4,23 +4,40 @@ Takes POST data, the limit on characters and the choices of the moment; gives cl
 refused stays in the form.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from chat import attachments, catalogue
-from chat.models import AttachmentKind
+from chat.models import AttachmentKind, Preferences, Preset
+from chat.tuning import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from django.core.files.uploadedfile import UploadedFile
+    from django.db.models import QuerySet
     from django.http import QueryDict
 
+# What a person may choose instead of numbers; the first leaves it to the model.
+TEMPERATURES = (
+    ("", gettext_lazy("as the model likes")),
+    ("0", gettext_lazy("exact")),
+    ("0.4", gettext_lazy("steady")),
+    ("0.8", gettext_lazy("free")),
+    ("1.2", gettext_lazy("bold")),
+)
+LENGTHS = (
+    ("", gettext_lazy("as long as it takes")),
+    ("300", gettext_lazy("short, up to 300 tokens")),
+    ("1000", gettext_lazy("medium, up to 1,000 tokens")),
+    ("4000", gettext_lazy("long, up to 4,000 tokens")),
+)
 NOT_TAKEN = {
     "empty": gettext_lazy("%(name)s is empty."),
     "picture_too_large": gettext_lazy("%(name)s is too large: a picture may have %(limit)s at most."),
@@ -32,14 +49,23 @@ NOT_TAKEN = {
 
 
 class AskForm(forms.Form):
-    """`text`, `model` (an `endpoint:model` value; without one the `fallback` is asked) and `files`, which
-    `files_taken` has read when the form is valid."""
+    """`text`, `model` (an `endpoint:model` value; without one the `fallback` is asked), `files`, which `files_taken` has
+    read when the form is valid, and how the model is asked: `tuning`, None where the form does not say."""
 
     text = forms.CharField(
         strip=False,
         error_messages={"required": gettext_lazy("Write something first.")},
     )
     model = forms.CharField(required=False, max_length=300)
+    preset = forms.ModelChoiceField(
+        Preset.objects.none(),
+        required=False,
+        error_messages={
+            "invalid_choice": gettext_lazy("This preset is no longer there. Choose another one.")
+        },
+    )
+    temperature = forms.TypedChoiceField(choices=TEMPERATURES, coerce=float, empty_value=None, required=False)
+    max_tokens = forms.TypedChoiceField(choices=LENGTHS, coerce=int, empty_value=None, required=False)
 
     def __init__(
         self,
@@ -50,6 +76,7 @@ class AskForm(forms.Form):
         models: list[str],
         fallback: str,
         max_files: int = 0,
+        presets: "QuerySet[Preset] | None" = None,
     ) -> None:
         super().__init__(data)
         self._uploaded = [each for each in files if each.name]
@@ -58,6 +85,8 @@ class AskForm(forms.Form):
         self._max_chars = max_chars
         self._models = models
         self._fallback = fallback
+        if presets is not None:
+            cast("forms.ModelChoiceField[Preset]", self.fields["preset"]).queryset = presets
         # Django's own validator says "Null characters are not allowed"; a person deserves a sentence.
         self.fields["text"].validators = []
 
@@ -111,7 +140,19 @@ class AskForm(forms.Form):
             raise ValidationError(
                 _("This model cannot see pictures. Choose another model, or send the message without them.")
             )
+        if cleaned.get("temperature") is not None and model and not catalogue.tunable(endpoint, model):
+            raise ValidationError(
+                _("This model sets its temperature by itself. Leave that to it, or choose another model.")
+            )
         return cleaned
+
+    @property
+    def tuning(self) -> Tuning | None:
+        """How the model is to be asked, of a valid form; None where nothing was said, so that nothing changes."""
+        if not {"preset", "temperature", "max_tokens"} & self.data.keys():
+            return None
+        told = self.cleaned_data
+        return Tuning(told["preset"], told["temperature"], told["max_tokens"])
 
     @staticmethod
     def _take(uploaded: "UploadedFile[Any]") -> attachments.Upload:
@@ -130,3 +171,43 @@ class TitleForm(forms.Form):
     title = forms.CharField(
         max_length=120, error_messages={"required": gettext_lazy("A name needs a letter.")}
     )
+
+
+class InstructionsForm(forms.ModelForm):  # type: ignore[type-arg] # it cannot be subscripted when it runs
+    """What every model is told about a person, and how they want to be answered."""
+
+    class Meta:
+        model = Preferences
+        fields = ("instructions",)
+
+    def clean_instructions(self) -> str:
+        return _bounded(self.cleaned_data["instructions"])
+
+
+class PresetForm(forms.ModelForm):  # type: ignore[type-arg] # it cannot be subscripted when it runs
+    """A person's own preset: a name that they have once, and what the model is told."""
+
+    class Meta:
+        model = Preset
+        fields = ("name", "text")
+
+    def clean_name(self) -> str:
+        name = " ".join(str(self.cleaned_data["name"]).split())
+        taken = Preset.objects.filter(user_id=self.instance.user_id, name=name).exclude(pk=self.instance.pk)
+        if taken.exists():
+            raise ValidationError(_("You have a preset of this name already."))
+        return name
+
+    def clean_text(self) -> str:
+        return _bounded(self.cleaned_data["text"])
+
+
+def _bounded(text: str) -> str:
+    """Words for a model go with every request: they are as long as a message may be, at most."""
+    text = text.replace("\r\n", "\n").strip()
+    longest = settings.GYMNASIA.max_message_chars
+    if len(text) > longest:
+        raise ValidationError(
+            _("This has %(got)s characters; %(limit)s is the most.") % {"got": len(text), "limit": longest}
+        )
+    return text

@@ -16,7 +16,7 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from chat import attachments, catalogue, flows, journal
+from chat import attachments, journal, tuning
 from chat.journal import Fired
 from chat.launching import tell
 from chat.models import Conversation, Generation, Message, MessageKind
@@ -49,6 +49,7 @@ def send(
     conversation: Conversation | None = None,
     session_key: str = "",
     files: Sequence[attachments.Upload] = (),
+    tuned: tuning.Tuning | None = None,
 ) -> Generation:
     """Keep a person's message with its files and queue a generation for its reply; all or nothing.
 
@@ -71,6 +72,8 @@ def send(
             conversation = Conversation.objects.select_for_update().get(pk=conversation.pk)
             refuse_if_busy(conversation)
             conversation.endpoint, conversation.model = endpoint, model
+        if tuned is not None:
+            tuning.tune(conversation, tuned)
         message = Message.objects.create(
             conversation=conversation, parent=conversation.head, kind=MessageKind.USER, text=text
         )
@@ -142,7 +145,7 @@ def queue(
     model: str = "",
 ) -> Generation:
     """A new queued generation for `message`; the engines are told. Call it in the transaction that makes its reason."""
-    flow = flows.current(settings.SYSTEM_PROMPT)
+    flow = tuning.flow_of(conversation)
     last = Generation.objects.filter(conversation=conversation).aggregate(last=Max("number"))["last"] or 0
     try:
         with transaction.atomic():
@@ -152,7 +155,9 @@ def queue(
                 user_id=user.pk if user else None,
                 session=session,
                 parent=message,
-                settings=catalogue.defaults(endpoint or conversation.endpoint),
+                settings=tuning.settings_of(
+                    conversation, endpoint or conversation.endpoint, model or conversation.model
+                ),
                 flow=flow.name,
                 prompt_version=flow.prompt_version,
                 endpoint=endpoint or conversation.endpoint,

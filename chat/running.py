@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from chat import attachments, catalogue, drafts, flows, journal
+from chat import attachments, catalogue, drafts, flows, journal, prices, tuning
 from chat.generations import queue
 from chat.journal import Fired
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
@@ -49,10 +49,15 @@ def claim(generation_id: UUID, *, owner: str) -> Job | None:
         taken = free.update(owner=owner, fence=F("fence") + 1, lease_until=lease_end(now))
         if not taken:
             return None
-        row = Generation.objects.select_related("conversation", "parent").get(pk=generation_id)
+        row = Generation.objects.select_related("conversation__preset", "parent").get(pk=generation_id)
     if row.conversation is None or row.parent is None:
         return None
-    flow = flows.current(settings.SYSTEM_PROMPT)
+    flow = tuning.flow_of(row.conversation)
+    if (
+        row.state == State.queued and flow.prompt_version != row.prompt_version
+    ):  # the words were changed while it was queued
+        row.prompt_version = flow.prompt_version
+        Generation.objects.filter(pk=row.pk, fence=row.fence).update(prompt_version=row.prompt_version)
     turns = history(row.parent, sees=catalogue.sees(row.endpoint, row.model))
     prompt = Prompt(system=flow.system_prompt, turns=turns, settings=row.settings)
     saved = drafts.snapshot(row) if row.state != State.queued else None
@@ -185,6 +190,7 @@ def _facts(row: Generation, reading: Reading) -> dict[str, Any]:
         "usage_output": usage.output if usage else None,
         "usage_reasoning": usage.reasoning if usage else None,
         "usage_cached_input": usage.cached_input if usage else None,
+        "price_usd": prices.price(row.endpoint, row.model, usage),
     }
 
 

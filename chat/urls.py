@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from chat.views import attached, commands, events, favicon, language, organise, pages
+from chat.views import attached, commands, events, favicon, language, organise, pages, presets, usage
 
 app_name = "chat"
 
@@ -17,6 +17,11 @@ urlpatterns = [
     path("generations/<uuid:generation_id>/stop/", commands.stop, name="stop"),
     path("generations/<uuid:generation_id>/retry/", commands.retry, name="retry"),
     path("generations/<uuid:generation_id>/turn/", commands.turn, name="turn"),
+    path("instructions/", presets.instructions, name="instructions"),
+    path("presets/", presets.presets, name="presets"),
+    path("presets/<int:preset_id>/", presets.preset, name="preset"),
+    path("presets/<int:preset_id>/delete/", presets.delete, name="delete_preset"),
+    path("usage/", usage.usage, name="usage"),
     path("attachments/<uuid:attachment_id>/", attached.attachment, name="attachment"),
     path("messages/<uuid:message_id>/source/", commands.source, name="source"),
 ]

@@ -27,7 +27,9 @@ def test_text(text: str, clean: str) -> None:
     """One kind of line end, counted once; no blank edges."""
     asked = form(text)
     assert asked.is_valid()
-    assert asked.cleaned_data == {"text": clean, "model": "a:one"}
+    unsaid = {"preset": None, "temperature": None, "max_tokens": None}
+    assert asked.cleaned_data == {"text": clean, "model": "a:one", **unsaid}
+    assert (asked.tuning, asked.files_taken) == (None, [])
 
 
 @pytest.mark.parametrize(

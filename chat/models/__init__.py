@@ -4,6 +4,7 @@ from .attachment import Attachment, AttachmentKind
 from .conversation import Conversation, Message, MessageKind
 from .generation import Checkpoint, Generation, JournalRow, Subject
 from .preferences import Preferences
+from .preset import Preset
 
 __all__ = [
     "Attachment",
@@ -15,5 +16,6 @@ __all__ = [
     "Message",
     "MessageKind",
     "Preferences",
+    "Preset",
     "Subject",
 ]

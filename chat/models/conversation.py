@@ -27,6 +27,10 @@ class Conversation(models.Model):
     endpoint = models.CharField(_("provider"), max_length=40)
     model = models.CharField(_("model"), max_length=200)
     head = models.ForeignKey("Message", models.SET_NULL, null=True, blank=True, related_name="+")
+    # How its models are asked; empty where they may do as they like.
+    preset = models.ForeignKey("Preset", models.SET_NULL, null=True, blank=True, related_name="+")
+    temperature = models.FloatField(_("temperature"), null=True, blank=True)
+    max_tokens = models.PositiveIntegerField(_("longest reply, in tokens"), null=True, blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
     updated = models.DateTimeField(_("updated"), auto_now=True)
 

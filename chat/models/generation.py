@@ -85,6 +85,10 @@ class Generation(models.Model):
     usage_reasoning = models.PositiveBigIntegerField(_("reasoning tokens"), null=True, blank=True)
     usage_cached_input = models.PositiveBigIntegerField(_("cached tokens in"), null=True, blank=True)
 
+    price_usd = models.DecimalField(
+        _("price in US dollars, by the lists"), max_digits=12, decimal_places=6, null=True, blank=True
+    )
+
     attempt = models.PositiveIntegerField(_("attempt"), default=1)
     automatic_retries = models.PositiveIntegerField(_("automatic retries before this one"), default=0)
     retry_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="retries")

@@ -12,6 +12,7 @@ class Preferences(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="preferences"
     )
     language = models.CharField(_("language"), max_length=10, blank=True)
+    instructions = models.TextField(_("what every model is told about this person"), blank=True)
 
     class Meta:
         verbose_name = _("preferences")

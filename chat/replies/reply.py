@@ -6,6 +6,7 @@ finished HTML. Knows no request: buttons belong to the page's own form, which ho
 
 import datetime as dt
 from dataclasses import dataclass, field
+from decimal import Decimal
 from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -30,6 +31,19 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
+class Facts:
+    """What a reply took: tokens as its provider counted them, price by the lists, seconds since it was asked for."""
+
+    tokens_in: int | None
+    tokens_out: int | None
+    price_usd: Decimal | None
+    first_word_s: float | None
+    whole_s: float | None
+    temperature: float | None
+    max_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What `_reply.html` shows. `message` is set when, and only when, the reply is an answer."""
 
@@ -47,6 +61,7 @@ class Reply:
     message: Message | None = None
     at: dt.datetime | None = None
     ending: endings.Ending | None = None
+    facts: Facts | None = None
 
     @property
     def lanes(self) -> tuple[Lane, Lane, Lane]:
@@ -88,6 +103,22 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
         message=message,
         at=generation.confirmed_at or generation.ended_at,
         ending=endings.ending(generation.state, generation.reason, generation.detail),
+        facts=None if unfinished else _facts(generation),
+    )
+
+
+def _facts(row: Generation) -> Facts:
+    def after(at: dt.datetime | None) -> float | None:
+        return (at - row.created).total_seconds() if at else None
+
+    return Facts(
+        tokens_in=row.usage_input,
+        tokens_out=row.usage_output,
+        price_usd=row.price_usd,
+        first_word_s=after(row.first_text_at),
+        whole_s=after(row.ended_at),
+        temperature=row.settings.get("temperature"),
+        max_tokens=row.settings.get("max_tokens"),
     )
 
 

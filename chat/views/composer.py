@@ -1,5 +1,6 @@
 """The composer of a page: what it sends where, which model it shows, and the text that it keeps after an error."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,9 +8,12 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from chat.forms import AskForm
-from chat.models import Conversation
+from chat import tuning
+from chat.forms import LENGTHS, TEMPERATURES, AskForm
+from chat.models import Conversation, Preset
 from chat.replies import picker
+
+LIKES = tuning.Tuning()  # everything is left to the model
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +25,38 @@ class Composer:
     chosen: str
     text: str = ""
     error: str = ""
+    tuned: tuning.Tuning = LIKES
+    presets: Sequence[Preset] = ()
 
     @property
     def max_files(self) -> int:
         return int(settings.GYMNASIA.max_files)
 
+    @property
+    def temperatures(self) -> list[tuple[str, Any, bool]]:
+        """Each choice: what is sent, what is read, whether it is the one."""
+        return _marked(TEMPERATURES, self.tuned.temperature)
+
+    @property
+    def lengths(self) -> list[tuple[str, Any, bool]]:
+        return _marked(LENGTHS, self.tuned.max_tokens)
+
+    @property
+    def is_tuned(self) -> bool:
+        return any(each is not None for each in self.tuned)
+
+
+def _marked(choices: Sequence[tuple[str, Any]], chosen: float | None) -> list[tuple[str, Any, bool]]:
+    return [(value, label, (float(value) if value else None) == chosen) for value, label in choices]
+
 
 def compose(
-    conversation: Conversation | None, *, text: str = "", model: str = "", error: str = ""
+    request: HttpRequest,
+    conversation: Conversation | None,
+    *,
+    text: str = "",
+    model: str = "",
+    error: str = "",
 ) -> Composer:
     """The composer of a conversation, or of a new one; its model is the one last asked, else the default."""
     groups = picker.groups()
@@ -36,12 +64,13 @@ def compose(
     last = f"{conversation.endpoint}:{conversation.model}" if conversation else ""
     chosen = next((value for value in (model, last) if value in values), values[0] if values else "")
     action = reverse("chat:conversation", args=[conversation.pk]) if conversation else reverse("chat:home")
-    return Composer(action, groups, chosen, text, error)
+    tuned = tuning.of(conversation) if conversation else tuning.Tuning()
+    return Composer(action, groups, chosen, text, error, tuned, list(Preset.objects.offered_to(request.user)))
 
 
 def ask_form(request: HttpRequest, conversation: Conversation | None) -> AskForm:
     """The form that was sent, with the limits and choices of the moment."""
-    composer = compose(conversation)
+    composer = compose(request, conversation)
     return AskForm(
         request.POST,
         request.FILES.getlist("files"),
@@ -49,12 +78,14 @@ def ask_form(request: HttpRequest, conversation: Conversation | None) -> AskForm
         models=[choice.value for group in composer.groups for choice in group.choices],
         fallback=composer.chosen,
         max_files=settings.GYMNASIA.max_files,
+        presets=Preset.objects.offered_to(request.user),
     )
 
 
 def sent_again(request: HttpRequest, conversation: Conversation | None, error: Any) -> Composer:
     """The composer after an error: the text is still there."""
     return compose(
+        request,
         conversation,
         text=request.POST.get("text", "").replace("\x00", ""),
         model=request.POST.get("model", ""),

@@ -36,17 +36,21 @@ def home(request: HttpRequest) -> HttpResponse:
     """A new conversation; it comes into being with its first message."""
     if request.method == "POST":
         return _ask(request, None)
-    return _home(request, compose(None, text=request.GET.get("q", "").replace("\x00", "")))
+    return _home(request, compose(request, None, text=request.GET.get("q", "").replace("\x00", "")))
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """One conversation: its active branch, and the composer."""
-    row = get_object_or_404(Conversation.objects.owned_by(request.user), pk=conversation_id)
+    row = get_object_or_404(
+        Conversation.objects.owned_by(request.user).select_related("preset"), pk=conversation_id
+    )
     if request.method == "POST":
         return _ask(request, row)
-    return _conversation(request, row, compose(row, text=request.GET.get("q", "").replace("\x00", "")))
+    return _conversation(
+        request, row, compose(request, row, text=request.GET.get("q", "").replace("\x00", ""))
+    )
 
 
 def fragment(generation: Generation, owned: Conversation) -> str:
@@ -113,6 +117,7 @@ def _ask(request: HttpRequest, owned: Conversation | None) -> HttpResponse:
             model=model,
             session_key=request.session.session_key or "",
             files=form.files_taken,
+            tuned=form.tuning,
         )
     except Busy as error:
         assert owned is not None  # noqa: S101 a new conversation has no other reply

@@ -53,7 +53,8 @@ def test_first_page_invites(page: Client) -> None:
     text = shown(page, "/")
     assert text.count("<textarea") == 1
     assert text.count("data-example") == 3
-    assert re.findall(r'<option value="([^"]+)"( selected)?>([^<]+)', text) == [
+    models = text.partition('<select name="model">')[2].partition("</select>")[0]
+    assert re.findall(r'<option value="([^"]+)"( selected)?>([^<]+)', models) == [
         ("scripted:scripted-1", " selected", "Scripted One"),
         ("scripted:scripted:2", "", "Scripted Two"),
     ]
@@ -334,8 +335,8 @@ def test_length_of_a_conversation_costs_no_queries(
     for turn in range(5):
         ended(sent(ana, f"And {turn}?", conversation=owned), cut() if turn % 2 else reading())
     page.get(address(first))
-    # Session, user, conversation, messages, their files, generations, table of contents.
-    with django_assert_num_queries(7):
+    # Session, user, conversation, messages, their files, generations, presets, contents.
+    with django_assert_num_queries(8):
         text = shown(page, address(first))
     assert len(attributes(text)) == 6
 
