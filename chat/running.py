@@ -289,9 +289,13 @@ def note_provider_cancel(row: Generation, answer: str) -> None:
     Generation.objects.filter(pk=row.pk).update(provider_cancel=answer[:200])
 
 
+def held(owner: str) -> set[UUID]:
+    """The ids of what `owner` runs and nobody has ended."""
+    return set(Generation.objects.unfinished().filter(owner=owner).values_list("pk", flat=True))
+
+
 def renew(owner: str) -> set[UUID]:
     """Prolong every lease of `owner`, also one that has run out and that nobody took; gives the ids that it holds. Who took
     one moved its fence and its owner with it."""
-    held = Generation.objects.unfinished().filter(owner=owner)
-    held.update(lease_until=lease_end(timezone.now()))
-    return set(held.values_list("pk", flat=True))
+    Generation.objects.unfinished().filter(owner=owner).update(lease_until=lease_end(timezone.now()))
+    return held(owner)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import cast
+from typing import Self, cast
 
 import aiohttp
 import httpx
@@ -21,6 +21,8 @@ from httpx_aiohttp import AiohttpTransport
 from chat.providers.base import UpstreamRequest
 
 EVENT_STREAM = "text/event-stream"
+LATE_S = 0.1  # a timer that comes later than this was not due to the provider
+LATE_GRACE_S = 1.0  # how long the kernel's buffers are read before silence is judged again
 
 # The transport gives most faults of the library under it the client's names, but not an answer that is no HTTP.
 BROKEN = (httpx.TransportError, aiohttp.ClientError)
@@ -55,6 +57,7 @@ class Response:
     status: int
     headers: Mapping[str, str]
     _response: httpx.Response
+    _idle_timeout_s: float
     _body_timeout_s: float | None = None
 
     @property
@@ -72,15 +75,23 @@ class Response:
         encoded = self._response.headers.get("content-encoding", "identity").lower() != "identity"
         # The transport's own stream: the client's `aiter_raw` wraps it twice more, a tenth of the cost of a chunk.
         plain = cast("httpx.AsyncByteStream", self._response.stream)
-        pieces = self._response.aiter_bytes() if encoded else plain
-        try:
-            async for piece in pieces:
+        pieces = aiter(self._response.aiter_bytes() if encoded else plain)
+        with _Patience(self._idle_timeout_s) as patience:
+            while True:
+                patience.begin()
+                try:
+                    piece = await anext(pieces)
+                except StopAsyncIteration:
+                    return
+                except asyncio.CancelledError:
+                    if patience.is_our_cancellation():
+                        raise Silent(f"no byte for {self._idle_timeout_s} s") from None
+                    raise
+                except (*BROKEN, httpx.DecodingError) as error:
+                    raise Lost(fault(error)) from None
+                finally:
+                    patience.end()
                 yield piece
-        except httpx.TimeoutException as error:
-            # The transport reports a reset in mid-body as a connect time-out: only the read time-out is silence.
-            raise (Silent if isinstance(error, httpx.ReadTimeout) else Lost)(fault(error)) from None
-        except (*BROKEN, httpx.DecodingError) as error:
-            raise Lost(fault(error)) from None
 
     async def body(self, *, at_most: int) -> bytes:
         """The beginning of the body, `at_most` bytes of it; what broke off is given as far as it came."""
@@ -95,18 +106,69 @@ class Response:
         return bytes(data[:at_most])
 
 
+class _Patience:
+    """Ends one task's wait for bytes that lasts longer than the limit. One timer for a whole body: a token costs no more
+    than a look at the clock.
+
+    A process that was frozen finds its limits passed when it wakes up, and bytes that have come meanwhile waiting in the
+    kernel: a look that comes late lets the body be read first. The transport's own time-out would not.
+    """
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._waiting_since: float | None = None
+        self._is_over = False
+
+    def __enter__(self) -> Self:
+        self._look_at(self._loop.time() + self._limit_s)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def begin(self) -> None:
+        """The task waits for bytes from now on."""
+        self._waiting_since = self._loop.time()
+
+    def end(self) -> None:
+        """It waits no more."""
+        self._waiting_since = None
+
+    def is_our_cancellation(self) -> bool:
+        """Whether the task was cancelled by this limit and by nobody else."""
+        return self._is_over and self._task is not None and self._task.uncancel() == 0
+
+    def _look_at(self, due: float) -> None:
+        self._due = due
+        self._timer = self._loop.call_at(due, self._look)
+
+    def _look(self) -> None:
+        now = self._loop.time()
+        since = now if self._waiting_since is None else self._waiting_since
+        if since + self._limit_s > now:
+            self._look_at(since + self._limit_s)
+        elif now - self._due > LATE_S:
+            self._look_at(now + min(self._limit_s, LATE_GRACE_S))
+        elif self._task is not None:
+            self._is_over = True
+            self._task.cancel()
+
+
 class Upstream:
     """One client per process and event loop: its pool has no ceiling, its time-outs are arguments."""
 
     def __init__(
         self, *, connect_timeout_s: float, idle_timeout_s: float, answer_timeout_s: float | None = None
     ) -> None:
-        self._answer_timeout_s = answer_timeout_s
+        self._idle_timeout_s, self._body_timeout_s = idle_timeout_s, answer_timeout_s
+        self._head_timeout_s = min(idle_timeout_s, answer_timeout_s or idle_timeout_s)
         # max_connections=0 lifts the ceiling: with None the transport would let the 101st reply wait in silence.
         limits = httpx.Limits(max_connections=0, max_keepalive_connections=20)
         self._client = httpx.AsyncClient(
             transport=AiohttpTransport(limits=limits),
-            timeout=httpx.Timeout(idle_timeout_s, connect=connect_timeout_s, pool=None),
+            timeout=httpx.Timeout(None, connect=connect_timeout_s),
             trust_env=False,
         )
 
@@ -120,14 +182,16 @@ class Upstream:
             outgoing = self._client.build_request(
                 request.method, request.url, headers=request.headers, content=request.body
             )
-            async with asyncio.timeout(self._answer_timeout_s):
+            async with asyncio.timeout(self._head_timeout_s):
                 response = await self._client.send(outgoing, stream=True)
         except TimeoutError:  # a drip of headers is never silent, and never an answer
-            raise NotReached(f"no whole answer head within {self._answer_timeout_s} s") from None
+            raise NotReached(f"no whole answer head within {self._head_timeout_s} s") from None
         except (*BROKEN, httpx.InvalidURL, UnicodeError) as error:
             raise NotReached(fault(error)) from None
         try:
-            yield Response(response.status_code, response.headers, response, self._answer_timeout_s)
+            yield Response(
+                response.status_code, response.headers, response, self._idle_timeout_s, self._body_timeout_s
+            )
         finally:
             await response.aclose()
 

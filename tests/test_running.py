@@ -109,7 +109,7 @@ def test_renewing_prolongs_what_is_held_and_tells_what_that_is(ana: AbstractBase
     assert [row.pk for row in generations.sweep().ended] == [taken.pk]
     Generation.objects.filter(pk=late.pk).update(lease_until=past)
     Generation.objects.filter(pk=held.pk).update(lease_until=timezone.now() + dt.timedelta(seconds=1))
-    assert running.renew("runner-1") == {held.pk, late.pk}
+    assert running.held("runner-1") == running.renew("runner-1") == {held.pk, late.pk}
     for row in (held, late):
         lease = fresh(row).lease_until
         assert lease is not None

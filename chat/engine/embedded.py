@@ -219,9 +219,14 @@ class EmbeddedEngine:
             pause = min(longest, max(shortest - took, took))
 
     async def _save_forever(self) -> None:
-        """Once per interval: all checkpoints that are due in one transaction, all leases in another."""
+        """Once per interval: all checkpoints that are due in one transaction, all leases in another. Half-way between, what
+        other processes have ended is let go, so that a stop reaches its provider within a second wherever it was pressed."""
+        pause = self.conf.checkpoint_interval_ms / 2000
         while True:
-            await asyncio.sleep(self.conf.checkpoint_interval_ms / 1000)
+            await self._pause(pause)
+            if self._runs:
+                await self._let_go(running.held)
+            await self._pause(pause)
             now = time.monotonic()
             self.store.purge(now=now, keep_s=self.conf.store_keep_s)
             runs = [run for run in self._runs.values() if run.job is not None]
@@ -230,16 +235,26 @@ class EmbeddedEngine:
             for run in runs:
                 if run.has_stalled(now, limit_s=self.conf.no_progress_timeout_s):
                     self._interrupt(run, Reason.stalled)
-            try:
-                held: set[UUID] = await self.db(
-                    _save_and_renew, [save for run in runs if (save := run.save())], self.owner
-                )
-            except (DatabaseError, InterfaceError):
-                log.exception("drafts could not be saved; tried again in a moment")
-                continue
-            for run in runs:
-                if run.generation_id not in held and run.task is not None and not run.task.done():
-                    self._interrupt(run, Reason.worker_lost)
+            await self._let_go(_save_and_renew, [save for run in runs if (save := run.save())])
+
+    async def _pause(self, pause_s: float) -> None:
+        begun = time.monotonic()
+        await asyncio.sleep(pause_s)
+        overslept_s = time.monotonic() - begun - pause_s
+        for run in self._runs.values():
+            run.excuse(overslept_s)
+
+    async def _let_go(self, verb: Callable[..., set[UUID]], *args: Any) -> None:
+        """Call a verb that tells what this process still holds; what it does not is run here no more."""
+        runs = [run for run in self._runs.values() if run.job is not None]
+        try:
+            held: set[UUID] = await self.db(verb, self.owner, *args)
+        except (DatabaseError, InterfaceError):
+            log.exception("drafts could not be saved; tried again in a moment")
+            return
+        for run in runs:
+            if run.generation_id not in held and run.task is not None and not run.task.done():
+                self._interrupt(run, Reason.worker_lost)
 
     async def _look_forever(self) -> None:
         """Compare open pages with the stored state. Whose session or conversation has ended, by whatever process, is sent
@@ -278,7 +293,7 @@ def _look(
     return readers.admitted(reading), readers.standing(shown), list(rows)
 
 
-def _save_and_renew(saves: list[drafts.Save], owner: str) -> set[UUID]:
+def _save_and_renew(owner: str, saves: list[drafts.Save]) -> set[UUID]:
     drafts.save(saves)
     return running.renew(owner)
 

@@ -113,6 +113,10 @@ class Run:
             self.progress_at = now
         return now - self.progress_at > limit_s
 
+    def excuse(self, slept_s: float) -> None:
+        """A process that was frozen, or busy, could not see events come: that time is no silence of the provider's."""
+        self.progress_at += slept_s
+
     def save(self) -> Save | None:
         """The checkpoint that is due, if the draft has grown since the last one."""
         if self.job is None or self.ending or self.draft.seq == self.saved_seq:

@@ -34,6 +34,18 @@ def test_a_stream_has_stalled_when_its_events_stand_still() -> None:
     assert not one.has_stalled(begun + 505, limit_s=3)
 
 
+def test_time_in_which_nobody_could_look_is_no_silence() -> None:
+    """A process that was frozen wakes up long after every limit: the provider gets the time that it was not heard."""
+    one: Any = run()
+    begun = one.progress_at
+    one.reader = Reader()
+    one.reader.last_event = "1"
+    assert not one.has_stalled(begun + 1, limit_s=3)
+    one.excuse(60)
+    assert not one.has_stalled(begun + 64, limit_s=3)
+    assert one.has_stalled(begun + 64.1, limit_s=3)
+
+
 def test_a_draft_is_saved_once_per_growth_and_not_while_it_ends() -> None:
     """What is appended but not painted is in no checkpoint."""
     one: Any = run()
