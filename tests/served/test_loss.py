@@ -25,8 +25,9 @@ def test_who_was_frozen_reads_what_came_meanwhile_before_it_calls_the_provider_s
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:
     """A laptop that sleeps, a machine that is paused: longer than every limit on silence, while the provider went on."""
-    clocks = {"GYMNASIA_IDLE_TIMEOUT_S": "1", "GYMNASIA_NO_PROGRESS_TIMEOUT_S": "1.2"}
-    with serve(tmp_path, provider, **clocks) as server:
+    with serve(
+        tmp_path, provider, GYMNASIA_IDLE_TIMEOUT_S="1", GYMNASIA_NO_PROGRESS_TIMEOUT_S="1.2"
+    ) as server:
         ana = Device(server, "ana")
         provider.queue.append(play(Paced(WORDS, 25), FIN("stop"), DONE))
         started = ana.ask("frozen")
