@@ -137,7 +137,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Chan
 
 
 def _owns(user_id: int, conversation_id: UUID) -> bool:
-    return Conversation.objects.filter(pk=conversation_id, user_id=user_id).exists()
+    return Conversation.objects.standing().filter(pk=conversation_id, user_id=user_id).exists()
 
 
 def cursor_of(conversation_id: UUID, after: str) -> Cursor:

@@ -7,8 +7,9 @@ from uuid import UUID
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import F, Prefetch
+from django.utils import timezone
 
-from chat import generations, launching
+from chat import generations, launching, search
 from chat.models import Attachment, Checkpoint, Conversation, Generation, Message, MessageKind
 from chat.models.generation import GenerationQuerySet
 from chat.streaming.outcome import Reason
@@ -53,9 +54,30 @@ def rename(conversation: Conversation, title: str) -> None:
     Conversation.objects.filter(pk=conversation.pk).update(title=title)
 
 
-def delete(conversation: Conversation, *, by: AbstractBaseUser) -> None:
-    """Delete it with its messages and drafts. An unfinished reply is cancelled in the same transaction, in the name of
-    `by`; the rest is done by `let_go`, however a conversation comes to be deleted."""
+def discard(conversation: Conversation, *, by: AbstractBaseUser) -> None:
+    """Delete it so that `restore` can bring it back for a while: an unfinished reply is cancelled, nothing of it is found,
+    shown or sent any more, all at once. `chat/retention.py` takes the rest away."""
+    with transaction.atomic():
+        gone = Conversation.objects.standing().filter(pk=conversation.pk).update(deleted=timezone.now())
+        if gone:
+            _cancel(Generation.objects.filter(conversation=conversation), by=by)
+            search.remove(conversation_id=conversation.pk)
+            launching.tell("closed", conversation.pk)
+
+
+def restore(conversation: Conversation) -> bool:
+    """Bring a discarded one back as it was, and let it be found; False where it stands, or is gone for good."""
+    with transaction.atomic():
+        lying = Conversation.objects.filter(pk=conversation.pk).exclude(deleted=None)
+        if not lying.update(deleted=None):
+            return False
+        search.put_all(search.searchable().filter(conversation=conversation).select_related("conversation"))
+    return True
+
+
+def delete(conversation: Conversation, *, by: AbstractBaseUser | None) -> None:
+    """Delete it for good, with its messages and drafts. An unfinished reply is cancelled in the same transaction, in the
+    name of `by`; the rest is done by `let_go`, however a conversation comes to be deleted."""
     with transaction.atomic():
         _cancel(Generation.objects.filter(conversation=conversation), by=by)
         conversation.delete()
@@ -66,12 +88,14 @@ def let_go(conversation_id: UUID) -> None:
     shell. The application calls it for each, in the transaction that deletes. The rows of its generations survive, without
     text, for the audit."""
     _let_go(Generation.objects.filter(conversation_id=conversation_id))
+    search.remove(conversation_id=conversation_id)
     launching.tell("closed", conversation_id)
 
 
 def let_go_of_message(message_id: UUID) -> None:
     """The same for a message that is deleted out of a conversation that stays: nobody answers it any more."""
     _let_go(Generation.objects.filter(parent_id=message_id))
+    search.remove(message_id=message_id)
 
 
 def _let_go(rows: GenerationQuerySet) -> None:

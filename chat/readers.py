@@ -55,5 +55,5 @@ def signed_out(session_key: str) -> None:
 
 
 def standing(conversation_ids: Collection[UUID]) -> set[UUID]:
-    """Those that still exist."""
-    return set(Conversation.objects.filter(pk__in=conversation_ids).values_list("pk", flat=True))
+    """Those that still exist, and were not deleted."""
+    return set(Conversation.objects.standing().filter(pk__in=conversation_ids).values_list("pk", flat=True))

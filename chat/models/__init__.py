@@ -1,8 +1,9 @@
 """The nouns. They hold constraints and querysets; verbs stand in `generations.py` and `conversations.py`."""
 
 from .attachment import Attachment, AttachmentKind
-from .conversation import Conversation, Message, MessageKind
+from .conversation import Conversation, Message, MessageKind, Origin
 from .generation import Checkpoint, Generation, JournalRow, Subject
+from .index import Departure, IndexRow, Why
 from .preferences import Preferences
 from .preset import Preset
 
@@ -11,11 +12,15 @@ __all__ = [
     "AttachmentKind",
     "Checkpoint",
     "Conversation",
+    "Departure",
     "Generation",
+    "IndexRow",
     "JournalRow",
     "Message",
     "MessageKind",
+    "Origin",
     "Preferences",
     "Preset",
     "Subject",
+    "Why",
 ]

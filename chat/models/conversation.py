@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     def owned_by(self, user: "AbstractBaseUser | AnonymousUser") -> "ConversationQuerySet":
-        """What this person may see. Nobody, staff included, reads another person's conversation through the page."""
-        return self.none() if user.pk is None else self.filter(user_id=user.pk)
+        """What this person may see. Nobody, staff included, reads another person's conversation through the page; and one
+        that was deleted is gone for its owner too, though it can still be brought back for a while."""
+        return self.none() if user.pk is None else self.standing().filter(user_id=user.pk)
+
+    def standing(self) -> "ConversationQuerySet":
+        """Those that were not deleted."""
+        return self.filter(deleted=None)
 
 
 class Conversation(models.Model):
@@ -31,6 +37,13 @@ class Conversation(models.Model):
     preset = models.ForeignKey("Preset", models.SET_NULL, null=True, blank=True, related_name="+")
     temperature = models.FloatField(_("temperature"), null=True, blank=True)
     max_tokens = models.PositiveIntegerField(_("longest reply, in tokens"), null=True, blank=True)
+    named = models.BooleanField(_("named by its person"), default=False)
+    pinned = models.DateTimeField(_("pinned"), null=True, blank=True)
+    archived = models.DateTimeField(_("archived"), null=True, blank=True)
+    # Set, it is out of sight and out of the search; `chat/retention.py` takes it away for good a little later.
+    deleted = models.DateTimeField(_("deleted"), null=True, blank=True)
+    # Where it was imported from, and what it was called there: nothing comes twice.
+    source = models.CharField(_("imported from"), max_length=120, blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
     updated = models.DateTimeField(_("updated"), auto_now=True)
 
@@ -38,7 +51,15 @@ class Conversation(models.Model):
 
     class Meta:
         ordering = ["-updated"]
-        indexes = [models.Index(fields=["user", "-updated"], name="conversation_recent")]
+        indexes = [
+            models.Index(fields=["user", "-updated"], name="conversation_recent"),
+            models.Index(fields=["deleted"], name="conversation_deleted", condition=Q(deleted__isnull=False)),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "source"], condition=~Q(source=""), name="conversation_imported_once"
+            )
+        ]
         verbose_name = _("conversation")
         verbose_name_plural = _("conversations")
 
@@ -51,8 +72,16 @@ class MessageKind(models.TextChoices):
     ANSWER = "answer", _("answer")
 
 
+class Origin(models.TextChoices):
+    """Where a message came into being."""
+
+    HERE = "here", _("here")
+    IMPORTED = "imported", _("imported")
+
+
 class Message(models.Model):
-    """What was said and is whole: by a person, or by a model whose generation was confirmed."""
+    """What was said and is whole: by a person, or by a model whose generation was confirmed. An answer that was imported
+    has no generation, and never claims that it was checked here."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="messages")
@@ -66,7 +95,11 @@ class Message(models.Model):
     generation = models.OneToOneField(
         "Generation", models.SET_NULL, null=True, blank=True, related_name="message"
     )
-    created = models.DateTimeField(_("created"), auto_now_add=True)
+    origin = models.CharField(_("origin"), max_length=10, choices=Origin.choices, default=Origin.HERE)
+    # What the file that it was imported from says of the model; "" for everything that was written here.
+    origin_model = models.CharField(_("model, as imported"), max_length=200, blank=True)
+    version = models.PositiveIntegerField(_("version"), default=1)
+    created = models.DateTimeField(_("created"), default=timezone.now)
 
     class Meta:
         ordering = ["created"]
@@ -75,6 +108,11 @@ class Message(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=MessageKind.values), name="message_kind_known"),
             models.CheckConstraint(condition=~Q(text=""), name="message_not_empty"),
+            models.CheckConstraint(condition=Q(origin__in=Origin.values), name="message_origin_known"),
+            models.CheckConstraint(
+                condition=Q(origin=Origin.HERE) | Q(generation=None),
+                name="message_imported_without_generation",
+            ),
         ]
 
     def __str__(self) -> str:

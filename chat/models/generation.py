@@ -21,10 +21,10 @@ UNFINISHED = sorted(str(state) for state in State if state not in GENERATION.fin
 
 class GenerationQuerySet(models.QuerySet["Generation"]):
     def owned_by(self, user: "AbstractBaseUser | AnonymousUser") -> "GenerationQuerySet":
-        """What this person may see: their own, as long as its conversation exists."""
+        """What this person may see: their own, as long as its conversation stands."""
         if user.pk is None:
             return self.none()
-        return self.filter(user_id=user.pk, conversation__user_id=user.pk)
+        return self.filter(user_id=user.pk, conversation__user_id=user.pk, conversation__deleted=None)
 
     def unfinished(self) -> "GenerationQuerySet":
         return self.filter(state__in=UNFINISHED)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from chat.models import Conversation, Generation, Message
 from tests.rows import ended, person, reading, sent
@@ -51,3 +52,31 @@ def test_rows_say_what_they_are() -> None:
     assert str(row.conversation) == "Secret question"
     assert str(row.message) == f"answer message {row.message.pk}"
     assert str(Generation.objects.get()) == "generation 1 (confirmed)"
+
+
+def test_what_was_discarded_is_nobodys() -> None:
+    """Not even its owner's, until it is brought back; nor are its replies."""
+    ana = person()
+    row = sent(ana)
+    Conversation.objects.update(deleted=timezone.now())
+    assert list(Conversation.objects.owned_by(ana)) == []
+    assert list(Generation.objects.owned_by(ana)) == []
+    assert list(Conversation.objects.all()) == [row.conversation]
+
+
+def test_nothing_is_imported_twice() -> None:
+    """By one person: what somebody else imported is theirs. What was written here has no source."""
+    ana, eva = person(), person("eva")
+    values = {"title": "x", "endpoint": "", "model": ""}
+    for user in (ana, eva):
+        Conversation.objects.create(user_id=user.pk, source="chatgpt:1", **values)
+        Conversation.objects.create(user_id=user.pk, **values)
+        Conversation.objects.create(user_id=user.pk, **values)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Conversation.objects.create(user_id=ana.pk, source="chatgpt:1", **values)
+
+
+def test_an_imported_answer_claims_no_generation() -> None:
+    row = ended(sent(person()), reading())
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Message.objects.filter(generation=row).update(origin="imported")
