@@ -2,13 +2,28 @@
 
 from django.urls import path
 
-from chat.views import attached, commands, events, favicon, language, organise, pages, presets, usage
+from chat.views import (
+    attached,
+    commands,
+    events,
+    favicon,
+    language,
+    organise,
+    pages,
+    presets,
+    shortcuts,
+    theme,
+    usage,
+)
 
 app_name = "chat"
 
 urlpatterns = [
     path("", pages.home, name="home"),
     path("favicon.ico", favicon.favicon),
+    path("manifest.webmanifest", favicon.manifest, name="manifest"),
+    path("theme/", theme.choose, name="theme"),
+    path("shortcuts/", shortcuts.shortcuts, name="shortcuts"),
     path("language/", language.choose, name="language"),
     path("conversations/<uuid:conversation_id>/", pages.conversation, name="conversation"),
     path("conversations/<uuid:conversation_id>/events", events.events, name="events"),

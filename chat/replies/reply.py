@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from chat import drafts, rendering
@@ -61,6 +62,7 @@ class Reply:
     message: Message | None = None
     at: dt.datetime | None = None
     ending: endings.Ending | None = None
+    waited_s: int = 0
     facts: Facts | None = None
 
     @property
@@ -103,6 +105,7 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
         message=message,
         at=generation.confirmed_at or generation.ended_at,
         ending=endings.ending(generation.state, generation.reason, generation.detail),
+        waited_s=int((timezone.now() - generation.created).total_seconds()) if unfinished else 0,
         facts=None if unfinished else _facts(generation),
     )
 

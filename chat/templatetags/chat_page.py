@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Conversation
+from chat.views import shortcuts, theme
 
 register = template.Library()
 
@@ -44,6 +45,25 @@ def language_chooser(context: template.Context) -> dict[str, Any]:
         "next": request.get_full_path() if request is not None and request.method == "GET" else "/",
         "csrf_token": context.get("csrf_token"),
     }
+
+
+@register.inclusion_tag("chat/_theme.html", takes_context=True)
+def theme_chooser(context: template.Context) -> dict[str, Any]:
+    """Light, dark, or as the system has it: three buttons, one of them pressed."""
+    request = context.get("request")
+    word = request.COOKIES.get(theme.COOKIE, "") if request is not None else ""
+    return {
+        "themes": [("light", _("Light")), ("system", _("Like the system")), ("dark", _("Dark"))],
+        "chosen": word if word in theme.THEMES else "system",
+        "next": request.get_full_path() if request is not None and request.method == "GET" else "/",
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
+@register.inclusion_tag("chat/_shortcuts.html")
+def shortcut_list() -> dict[str, Any]:
+    """The keyboard's shortcuts, for the dialog and for the page."""
+    return {"shortcuts": shortcuts.SHORTCUTS}
 
 
 @register.inclusion_tag("chat/_contents.html", takes_context=True)

@@ -34,5 +34,5 @@ def test_nothing_is_typed_into_a_page_that_refreshes_itself(
     person.stop()
     person.last().becomes("cancelled")
     expect(page.locator("textarea")).to_be_editable()
-    expect(page.locator("select")).to_be_visible()
+    expect(page.locator("select[name=model]")).to_be_visible()
     expect(page.locator(".refreshing, .keys").filter(visible=True)).to_have_count(0)

@@ -4,6 +4,8 @@
  * composes. A message that could not be sent stays in the line, with one sentence that says why, for as long as that is so.
  */
 
+import { composes } from "#chat/keys";
+
 /**
  * @typedef {{conversation: string, url: string, generation: string, handle: number, html: string}} Started
  * @typedef {"offline" | "signedOut" | "missing" | "busy" | "refused"} Cause why something failed
@@ -39,7 +41,7 @@ async function renewToken() {
  * @param {boolean} coarse whether the main pointer is a finger
  */
 export function asks(event, coarse) {
-  if (event.isComposing || event.keyCode === 229) return false; // 229: Safari ends a composition before its Enter
+  if (composes(event)) return false;
   return event.key === "Enter" && !event.shiftKey && !event.altKey && !coarse;
 }
 
@@ -122,7 +124,7 @@ export class Composer {
       void this.stop();
     });
     document.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || event.isComposing || event.defaultPrevented || !this.#writing) return;
+      if (event.key !== "Escape" || event.shiftKey || composes(event) || event.defaultPrevented || !this.#writing) return;
       if (document.querySelector(":popover-open, dialog[open]")) return;
       event.preventDefault();
       void this.stop();

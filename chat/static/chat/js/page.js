@@ -1,11 +1,15 @@
 // @ts-check
 /** Joins the pieces of a page: composer, thread, feed. Everything here also works, more slowly, without it. */
+import { dress, watchCode } from "#chat/code";
 import { Composer, post } from "#chat/composer";
 import { Feed } from "#chat/feed";
 import { Files } from "#chat/files";
 import { Follow } from "#chat/follow";
 import { keep } from "#chat/kept";
+import { watchKeys } from "#chat/keys";
+import { Progress } from "#chat/progress";
 import { Thread } from "#chat/thread";
+import { watchTheme } from "#chat/theme";
 import { localiseTimes } from "#chat/times";
 
 const byId = (/** @type {string} */ id) => document.getElementById(id);
@@ -62,10 +66,13 @@ function sending(now) {
   });
 }
 
-/** @param {string} words "started", "ready" or a sentence */
-function announce(words) {
+/**
+ * @param {string} words "started", "ready", another word that the line has a sentence for, or a sentence
+ * @param {number} [count] stands where the sentence has braces
+ */
+function announce(words, count = 0) {
   const line = byId("announcer");
-  if (line) line.textContent = line.dataset[words] ?? words;
+  if (line) line.textContent = (line.dataset[words] ?? words).replace("{}", String(count));
 }
 
 /** Something was not there, or did not let this page in: ask the server whether the page itself still stands. */
@@ -134,6 +141,9 @@ function show(status) {
 
 const root = byId("thread");
 if (root && composer) {
+  const tools = /** @type {HTMLTemplateElement | null} */ (byId("code-tools"));
+  const progress = new Progress(root, announce);
+  watchCode(root, form?.dataset.copied ?? "", announce);
   thread = new Thread(root, {
     painted: (handle, seq) => feed?.ack(handle, seq),
     gap: reopen,
@@ -143,6 +153,8 @@ if (root && composer) {
     writing: (generation) => {
       composer.setWriting(generation);
       follow.setWriting(generation !== null);
+      progress.follow(generation);
+      dress(root, tools);
     },
   });
   const url = new URL(root.dataset.socket ?? "", location.href);
@@ -243,4 +255,6 @@ for (const link of document.querySelectorAll("a[data-example]")) {
     composer?.fill(link.textContent?.trim() ?? "");
   });
 }
+watchKeys(/Mac|iPhone|iPad/.test(navigator.platform));
+watchTheme(document);
 localiseTimes(document, new Date());

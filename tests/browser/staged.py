@@ -1,0 +1,142 @@
+"""Fills a fresh database with every scene: one conversation each, all of one person who is signed in; and serves it.
+
+`main` takes the server's environment and prints JSON `{"session": key, "conversations": {scene: id}}`, in a process of its
+own before the server starts. Unfinished rows hold a lease that does not run out, so that they stand still. `staged_server`
+does both. Knows no page.
+"""
+
+import contextlib
+import datetime as dt
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.browser.scenes import QUESTION, SCENES, SHORT, Scene
+from tests.fakes.processes import ROOT, ProviderProcess, ServerProcess, environment
+
+LEASE = dt.timedelta(hours=2)
+NAME, PASSWORD = "mira", "long-enough-mira-93"
+MODEL: dict[str, Any] = {"endpoint": "compatible", "model": "scripted-1"}
+
+
+def stage() -> dict[str, Any]:
+    """Make the person and every scene; the last one is the newest of the list."""
+    from django.contrib.auth import get_user_model
+
+    user = get_user_model().objects.create_user(NAME, password=PASSWORD)
+    made = {scene.name: _conversation(scene, user) for scene in SCENES}
+    return {"session": _session(user), "conversations": made}
+
+
+def _session(user: Any) -> str:
+    from importlib import import_module
+
+    from django.conf import settings
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+
+    session = import_module(settings.SESSION_ENGINE).SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.create()
+    return str(session.session_key)
+
+
+def _conversation(scene: Scene, user: Any) -> str:
+    from chat import conversations, generations
+    from chat.models import Generation
+    from tests import rows
+
+    first = generations.send(user=user, text="How many sets, and how long a rest?", **MODEL)
+    conversation = rows.conversation_of(rows.ended(first, rows.reading(SHORT, reasoning_parts=[])))
+    row = generations.send(user=user, text=scene.question, conversation=conversation, **MODEL)
+    if scene.state == "confirmed":
+        rows.ended(row, rows.reading(scene.answer, reasoning_parts=[scene.reasoning]))
+    else:
+        _bring(row, scene)
+    Generation.objects.filter(pk=row.pk).update(created=row.created - dt.timedelta(seconds=scene.waited_s))
+    conversations.rename(conversation, title_of(scene))
+    return str(conversation.pk)
+
+
+def title_of(scene: Scene) -> str:
+    """Titles as people's lists have them; the scene that is on the page has the question's."""
+    return scene.question if scene.question != QUESTION else f"Rest between sets: {scene.name}"
+
+
+def _bring(row: Any, scene: Scene) -> None:
+    from django.utils import timezone
+
+    from chat import drafts, journal
+    from chat.models import Generation
+    from chat.states.generation import GENERATION, State
+    from chat.streaming.frames import Snapshot
+    from chat.streaming.outcome import Reason
+    from tests import rows
+
+    text = Snapshot(row.number, 1, scene.answer, scene.reasoning, scene.refusal)
+    drafts.save([drafts.Save(row.pk, row.fence, text)])
+    for trigger in rows.path_to(State(scene.state)):
+        target = GENERATION.next_state(State(row.state), trigger)
+        assert target is not None
+        reason = Reason(scene.reason) if target in GENERATION.finals else None
+        journal.fire(row, trigger, seen=row.state, actor="stage", reason=reason, **rows.times_of(target))
+    if scene.unfinished:
+        Generation.objects.filter(pk=row.pk).update(owner="stage", lease_until=timezone.now() + LEASE)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A running server, and where its scenes are."""
+
+    server: ServerProcess
+    session: str
+    conversations: dict[str, str]
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    def path(self, scene: str) -> str:
+        """Where a scene is."""
+        return f"/conversations/{self.conversations[scene]}/"
+
+    @property
+    def cookie(self) -> Any:
+        """What signs a browser in, for Playwright."""
+        return {"name": "sessionid", "value": self.session, "url": self.url}
+
+
+@contextlib.contextmanager
+def staged_server(data: Path, provider: ProviderProcess) -> Iterator[Stage]:
+    """The real server on a database that holds every scene."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.browser.staged"],
+        cwd=ROOT,
+        env=environment(GYMNASIA_DATA=str(data), OPENAI_COMPATIBLE_URL=provider.base_url),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    with ServerProcess(data, provider_url=provider.base_url) as server:
+        yield Stage(server, **json.loads(done.stdout))
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gymnasia.settings")
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+    sys.stdout.write(json.dumps(stage()))
+
+
+if __name__ == "__main__":
+    main()
