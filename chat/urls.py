@@ -3,6 +3,7 @@
 from django.urls import path
 
 from chat.views import (
+    account,
     attached,
     commands,
     events,
@@ -24,6 +25,9 @@ urlpatterns = [
     path("manifest.webmanifest", favicon.manifest, name="manifest"),
     path("theme/", theme.choose, name="theme"),
     path("shortcuts/", shortcuts.shortcuts, name="shortcuts"),
+    path("settings/", account.settings, name="settings"),
+    path("settings/download/", account.download, name="download"),
+    path("settings/delete/", account.delete, name="delete_account"),
     path("language/", language.choose, name="language"),
     path("conversations/<uuid:conversation_id>/", pages.conversation, name="conversation"),
     path("conversations/<uuid:conversation_id>/events", events.events, name="events"),

@@ -9,6 +9,7 @@ import os
 import secrets
 from collections.abc import MutableMapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -28,6 +29,7 @@ FILE_NAMES = (
     "OPENAI_COMPATIBLE_URL",
     "OPENAI_COMPATIBLE_API_KEY",
     "EMAIL_URL",
+    "GYMNASIA_OIDC_SECRET",
 )
 
 
@@ -96,6 +98,41 @@ def email_settings(url: str) -> dict[str, str | int | bool]:
         "EMAIL_TIMEOUT": 10,
     }
     return found | ({"DEFAULT_FROM_EMAIL": sender} if sender else {})
+
+
+def oidc_app(url: str, client_id: str, secret: str, label: str) -> dict[str, Any] | None:
+    """allauth's settings of the one OpenID Connect provider that people may sign in with; None where there is none. Raises
+    ValueError, with one line per fault and never with the secret."""
+    if not (url or client_id or secret):
+        return None
+    given = {"GYMNASIA_OIDC_URL": url, "GYMNASIA_OIDC_ID": client_id, "GYMNASIA_OIDC_SECRET": secret}
+    faults = [
+        f"{variable}: expected a value, as the other two of OIDC are set"
+        for variable, text in given.items()
+        if not text
+    ]
+    host = urlsplit(url).hostname if origin_of(url) else None
+    if url and (host is None or (url.startswith("http:") and host not in {"localhost", "127.0.0.1", "::1"})):
+        faults.append(f"GYMNASIA_OIDC_URL: expected the issuer's https address; got {url!r}")
+    if faults:
+        raise ValueError("\n".join(faults))
+    return {
+        "provider_id": "sso",
+        "name": label or host,
+        "client_id": client_id,
+        "secret": secret,
+        "settings": {"server_url": url, "oauth_pkce_enabled": True},
+    }
+
+
+def origin_of(url: str) -> list[str]:
+    """The origin of an http(s) address, as a policy wants it; nothing where there is none."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and (parts.port or True)
+    except ValueError:  # brackets or a port that are none
+        return []
+    return [f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"] if usable else []
 
 
 def secret_key(environ: MutableMapping[str, str], data: Path) -> str:

@@ -79,6 +79,15 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
             "be confirmed.",
             has_file=True,
         ),
+        Variable(
+            "GYMNASIA_OIDC_URL",
+            "",
+            "Issuer of an OpenID Connect service that people may sign in with, such as "
+            "https://login.example.org/realms/main. It wants to know our address /accounts/oidc/sso/login/callback/.",
+        ),
+        Variable("GYMNASIA_OIDC_ID", "", "Our client id there."),
+        Variable("GYMNASIA_OIDC_SECRET", "", "Our client secret there.", has_file=True),
+        Variable("GYMNASIA_OIDC_NAME", "the issuer's host", "What the button calls it."),
         Variable("GYMNASIA_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING, ERROR or CRITICAL."),
         Variable("GYMNASIA_DEBUG", "false", "Django's debug pages. Never where others can reach it."),
     ),

@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import structlog
 from csp.constants import NONCE, NONE, SELF
@@ -20,6 +21,7 @@ BASE = Path(__file__).resolve().parent.parent
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 PUBLIC_ORIGIN = _public_host = ""
 _email: dict[str, str | int | bool] = {}
+_oidc: dict[str, Any] | None = None
 _database = Path()
 
 faults = environment.read_files(os.environ)
@@ -37,6 +39,10 @@ SYSTEM_PROMPT = env.str("GYMNASIA_SYSTEM_PROMPT", default="")
 _signup_rate = env.str(
     "GYMNASIA_SIGNUP_RATE", default="20/m/ip", validate=validate.Regexp(r"\d+/\d*[smhd]/ip")
 )
+_oidc_url = env.str("GYMNASIA_OIDC_URL", default="")
+_oidc_id = env.str("GYMNASIA_OIDC_ID", default="")
+_oidc_secret = env.str("GYMNASIA_OIDC_SECRET", default="")
+_oidc_name = env.str("GYMNASIA_OIDC_NAME", default="")
 LOCAL_MODEL = env.bool("GYMNASIA_LOCAL_MODEL", default=True)
 try:
     env.seal()
@@ -65,6 +71,10 @@ try:
     _email = environment.email_settings(_email_url) if _email_url else {}
 except ValueError as error:
     faults.append(f"EMAIL_URL: {error}")
+try:
+    _oidc = environment.oidc_app(_oidc_url, _oidc_id, _oidc_secret, _oidc_name)
+except ValueError as error:
+    faults.append(str(error))
 try:
     # Without the files: they were read above, and one that cannot be read is told once.
     endpoints.available({name: text for name, text in os.environ.items() if not name.endswith("_FILE")})
@@ -104,7 +114,7 @@ CONTENT_SECURITY_POLICY = {
         "font-src": [SELF],
         "connect-src": [SELF],
         "manifest-src": [SELF],
-        "form-action": [SELF],
+        "form-action": [SELF, *environment.origin_of(_oidc_url)],
         "frame-ancestors": [NONE],
         "base-uri": [NONE],
     }
@@ -121,6 +131,10 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "csp",
     "django_structlog",
 ]
@@ -200,6 +214,23 @@ ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _email else "none"
 ACCOUNT_RATE_LIMITS = {"signup": _signup_rate}  # the other limits stay allauth's own
 ACCOUNT_ADAPTER = "chat.accounts.adapter.Adapter"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_CHANGE_EMAIL = True  # one address each; a new one takes its place once it is confirmed
+ACCOUNT_MAX_EMAIL_ADDRESSES = 2
+ACCOUNT_EMAIL_NOTIFICATIONS = bool(_email)
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if _https else "http"
+# A second step beside the password, and keys that need no password at all. Browsers make keys for https and localhost only;
+# what they sign holds the site's name, so a page of another site cannot use them.
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not _https
+MFA_ALLOW_UNVERIFIED_EMAIL = not _email  # where no mail is sent no address can be confirmed
+MFA_TOTP_ISSUER = "Gymnasia"
+MFA_TOTP_TOLERANCE = 1  # a clock that is half a minute off
+# Somebody else's sign-in, by configuration. Addresses are never a reason to open an account that has a password.
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [_oidc]}} if _oidc else {}
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
+SOCIALACCOUNT_STORE_TOKENS = False
 # Without a mail server no mail is sent, and none is logged either: a reset link in a log opens somebody's account.
 SENDS_MAIL = bool(_email)
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"

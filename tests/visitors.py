@@ -1,5 +1,7 @@
 """A signed-in person, a stranger, and one scripted model to choose."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -19,7 +21,7 @@ SCRIPTED = Endpoint(
 )
 
 
-def user(name: str, **more: bool) -> User:
+def user(name: str, **more: Any) -> User:
     made = person(name, **more)
     assert isinstance(made, User)
     return made

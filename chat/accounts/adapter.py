@@ -6,6 +6,7 @@ Takes its requests and people, gives its responses with what this product adds. 
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context
 from django.contrib.auth.models import AbstractBaseUser
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -22,3 +23,9 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no typ
         if code := languages.remembered(user):
             set_cookie(response, code)
         return response
+
+    def is_reauthentication_required(self, *, app: str, **more: Any) -> bool:
+        """Of whoever has something to show: a person who signs in by another service has neither password nor key, and must
+        not be locked out of their own account for it."""
+        has_way = bool(self.get_reauthentication_methods(context.request.user))
+        return has_way and bool(super().is_reauthentication_required(app=app, **more))

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.forms import BoundField, Form
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 register = template.Library()
@@ -19,6 +20,8 @@ LABELS: dict[str, str | Promise] = {
     "remember": _("Remember me"),
     "email": _("E-mail"),
     "email_optional": _("E-mail (optional)"),
+    "code": _("Code"),
+    "name": _("What you call it"),
 }
 
 
@@ -50,3 +53,23 @@ def first_to_write(form: Form) -> BoundField | None:
 def sends_mail() -> bool:
     """Whether mail leaves this server; without it no page may say that some was sent."""
     return bool(getattr(settings, "SENDS_MAIL", False))
+
+
+# What a browser calls itself, the more special names first: each also bears the names of those that came before it.
+BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
+SYSTEMS = {
+    "Android": "Android",
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Windows": "Windows",
+    "Mac OS": "macOS",
+    "Linux": "Linux",
+}
+
+
+@register.filter
+def browser(agent: str) -> str:
+    """A browser's long name in two words that its person knows."""
+    name = next((word for sign, word in BROWSERS.items() if f"{sign}/" in agent), "")
+    system = next((word for sign, word in SYSTEMS.items() if sign in agent), "")
+    return ", ".join(word for word in (name, system) if word) or gettext("An unknown browser")

@@ -147,3 +147,51 @@ def test_probes_are_no_news(path: str, told: object) -> None:
     record = logging.LogRecord("django.request", logging.ERROR, "", 0, "Service Unavailable", (), None)
     record.request = SimpleNamespace(path=path)
     assert env.NotAProbe().filter(record) is told
+
+
+# --- somebody else's sign-in ----------------------------------------------------------------------------------------
+def test_an_issuer_with_its_client() -> None:
+    app = env.oidc_app("https://login.example.org/realms/main", "gymnasia", "s3cret", "Example")
+    assert app == {
+        "provider_id": "sso",
+        "name": "Example",
+        "client_id": "gymnasia",
+        "secret": "s3cret",
+        "settings": {"server_url": "https://login.example.org/realms/main", "oauth_pkce_enabled": True},
+    }
+    assert env.oidc_app("", "", "", "Example") is None
+    unnamed = env.oidc_app("http://localhost:9/", "a", "b", "")
+    assert unnamed is not None
+    assert unnamed["name"] == "localhost"
+
+
+@pytest.mark.parametrize(
+    ("given", "faults"),
+    [
+        (("https://a.example", "", ""), ["GYMNASIA_OIDC_ID", "GYMNASIA_OIDC_SECRET"]),
+        (("", "id", "s3cret"), ["GYMNASIA_OIDC_URL"]),
+        (("http://a.example", "id", "s3cret"), ["GYMNASIA_OIDC_URL"]),
+        (("a.example", "id", "s3cret"), ["GYMNASIA_OIDC_URL"]),
+        (("https://[", "id", "s3cret"), ["GYMNASIA_OIDC_URL"]),
+    ],
+)
+def test_a_half_issuer_is_told_without_its_secret(given: tuple[str, str, str], faults: list[str]) -> None:
+    with pytest.raises(ValueError, match="expected") as caught:
+        env.oidc_app(*given, "")
+    assert [line.partition(":")[0] for line in str(caught.value).split("\n")] == faults
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("https://a.example/realms/x?y", ["https://a.example"]),
+        ("http://u:p@127.0.0.1:9/", ["http://127.0.0.1:9"]),
+        ("", []),
+        ("https://[", []),
+        ("https://a:b", []),
+        ("javascript:x", []),
+    ],
+)
+def test_the_origin_that_a_form_may_lead_to(url: str, origin: list[str]) -> None:
+    assert env.origin_of(url) == origin

@@ -5,7 +5,7 @@ from allauth.account.forms import LoginForm, SignupForm
 from django.forms import Form
 from pytest_django import Settings
 
-from chat.templatetags.account_page import first_to_write, label_of, sends_mail, widget_of
+from chat.templatetags.account_page import browser, first_to_write, label_of, sends_mail, widget_of
 
 
 def labels(form: Form) -> list[str]:
@@ -52,3 +52,27 @@ def test_mail(settings: Settings) -> None:
     assert sends_mail() is True
     del settings.SENDS_MAIL
     assert sends_mail() is False
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox, Linux"),
+        (
+            "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0",
+            "Edge, Windows",
+        ),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1",
+            "Safari, iPhone",
+        ),
+        (
+            "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36",
+            "Chrome, Android",
+        ),
+        ("curl/8.0", "An unknown browser"),
+        ("", "An unknown browser"),
+    ],
+)
+def test_a_browser_in_words_that_its_person_knows(agent: str, words: str) -> None:
+    assert browser(agent) == words

@@ -1,0 +1,97 @@
+"""A person's own account: one page that leads to everything, their data to take along, and the end of it.
+
+What allauth does stands on allauth's pages; these lead there. Taking the data and ending the account want a fresh sign-in.
+"""
+
+import tempfile
+from collections.abc import AsyncIterator
+from typing import IO, Any
+
+from allauth.account.decorators import reauthentication_required
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.adapter import get_adapter
+from allauth.usersessions.models import UserSession
+from asgiref.sync import sync_to_async
+from django.conf import settings as configuration
+from django.contrib.auth import logout
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from chat import people, takeout
+from chat.models import Conversation
+from chat.views.answers import SeeOther
+
+CHUNK_BYTES = 256 * 1024
+
+
+@never_cache
+@require_GET
+def settings(request: HttpRequest) -> HttpResponse:
+    """Everything that a person can set, one line each."""
+    assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 LoginRequiredMiddleware stands before every view
+    kinds = dict(
+        Authenticator.objects.filter(user_id=request.user.pk)
+        .values_list("type")
+        .annotate(count=Count("pk"))
+        .order_by("type")
+    )
+    codes = Authenticator.objects.filter(
+        user_id=request.user.pk, type=Authenticator.Type.RECOVERY_CODES
+    ).first()
+    context: dict[str, Any] = {
+        "sends_mail": configuration.SENDS_MAIL,
+        "has_languages": len(configuration.LANGUAGES) > 1,
+        "passkeys": kinds.get(Authenticator.Type.WEBAUTHN, 0),
+        "has_app": Authenticator.Type.TOTP in kinds,
+        "codes": len(codes.wrap().get_unused_codes()) if codes else None,
+        "sessions": UserSession.objects.filter(user_id=request.user.pk).count(),
+        "has_providers": bool(get_adapter().list_providers(request)),
+    }
+    return render(request, "chat/settings.html", context)
+
+
+@never_cache
+@require_GET
+@reauthentication_required  # type: ignore[untyped-decorator] # allauth has no types
+def download(request: HttpRequest) -> StreamingHttpResponse:
+    """Everything that is kept of them. It is put together on disk and sent piece by piece: it may be large."""
+    assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 as in `settings`
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it)
+    takeout.write(request.user, file)
+    response = StreamingHttpResponse(_pieces(file), content_type="application/zip")
+    response["Content-Length"] = str(file.tell())
+    response["Content-Disposition"] = f'attachment; filename="gymnasia-{timezone.localdate():%Y-%m-%d}.zip"'
+    file.seek(0)
+    return response
+
+
+async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+    try:
+        while piece := await sync_to_async(file.read)(CHUNK_BYTES):
+            yield piece
+    finally:
+        file.close()
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@reauthentication_required  # type: ignore[untyped-decorator] # allauth has no types
+def delete(request: HttpRequest) -> HttpResponse:
+    """GET says what goes, POST ends it; whoever is signed out meanwhile finds the sign-in page."""
+    assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 as in `settings`
+    if request.method != "POST":
+        mine = Conversation.objects.owned_by(request.user).count()
+        return render(request, "chat/delete_account.html", {"count": mine})
+    if request.POST.get("name") != request.user.get_username():
+        mine = Conversation.objects.owned_by(request.user).count()
+        return render(request, "chat/delete_account.html", {"count": mine, "is_wrong": True}, status=400)
+    person = request.user
+    logout(request)
+    people.delete(person)
+    return SeeOther(reverse("account_login"))
