@@ -70,6 +70,8 @@ def send(
             )
         else:
             conversation = Conversation.objects.select_for_update().get(pk=conversation.pk)
+            if conversation.deleted is not None:
+                raise Rejected("expected a conversation that stands; it was deleted")
             refuse_if_busy(conversation)
             conversation.endpoint, conversation.model = endpoint, model
         if tuned is not None:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
 
-from chat import generations
+from chat import generations, retention
 from chat.models import Generation
 from chat.running import Ended
 
@@ -39,4 +39,8 @@ async def sweep_forever(
                 await ended(Ended(row))
             for row in swept.orphans:
                 orphan(row)
+        try:
+            await db(retention.purge)
+        except (DatabaseError, InterfaceError):
+            log.exception("what is over its time could not be taken away, and is tried again")
         await asyncio.sleep(interval_s)

@@ -3,6 +3,7 @@
 from .attachment import Attachment, AttachmentKind
 from .conversation import Conversation, Message, MessageKind, Origin
 from .generation import Checkpoint, Generation, JournalRow, Subject
+from .imported import Import
 from .index import Departure, IndexRow, Why
 from .preferences import Preferences
 from .preset import Preset
@@ -14,6 +15,7 @@ __all__ = [
     "Conversation",
     "Departure",
     "Generation",
+    "Import",
     "IndexRow",
     "JournalRow",
     "Message",

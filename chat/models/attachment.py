@@ -15,8 +15,10 @@ NAME_CHARS = 200
 
 class AttachmentQuerySet(models.QuerySet["Attachment"]):
     def owned_by(self, user: "AbstractBaseUser | AnonymousUser") -> "AttachmentQuerySet":
-        """What this person may see: what hangs on a message of their own conversations."""
-        return self.none() if user.pk is None else self.filter(message__conversation__user_id=user.pk)
+        """What this person may see: what hangs on a message of their own conversations, as long as these stand."""
+        if user.pk is None:
+            return self.none()
+        return self.filter(message__conversation__user_id=user.pk, message__conversation__deleted=None)
 
 
 class AttachmentKind(models.TextChoices):

@@ -1,0 +1,193 @@
+"""Conversations as files: JSON with the whole tree, Markdown of the branch that is shown, everything of a person.
+
+Takes conversations that their owner may see, gives documents and text. Messages stand in them as messages; a generation
+stands in them as facts (state, reason, model, times, use), whether it was confirmed or not, and never as text: no draft,
+no reasoning, nothing carried. The JSON's form has a number; `chat/importing/own.py` reads it.
+"""
+
+import datetime as dt
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import Prefetch
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from chat.models import Attachment, Conversation, Generation, Message, MessageKind, Origin
+from chat.states.generation import State
+
+FORMAT = "gymnasia.conversation"
+VERSION = 1
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+
+
+def document(conversation: Conversation) -> dict[str, Any]:
+    """Everything that is kept of a conversation but reasoning and what providers want back."""
+    messages = list(
+        Message.objects.filter(conversation=conversation)
+        .prefetch_related(Prefetch("attachments", Attachment.objects.order_by("position")))
+        .order_by("created", "pk")
+    )
+    generations = Generation.objects.filter(conversation=conversation).order_by("number")
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "exported": _time(timezone.now()),
+        "id": str(conversation.pk),
+        "title": conversation.title,
+        "created": _time(conversation.created),
+        "updated": _time(conversation.updated),
+        "pinned": _time(conversation.pinned),
+        "archived": _time(conversation.archived),
+        "model": {"provider": conversation.endpoint, "name": conversation.model},
+        "head": _id(conversation.head_id),
+        "messages": [_message(each) for each in messages],
+        "generations": [_generation(each) for each in generations],
+    }
+
+
+def as_json(conversation: Conversation) -> str:
+    return json.dumps(document(conversation), ensure_ascii=False, indent=1) + "\n"
+
+
+def everything(user: AbstractBaseUser | AnonymousUser) -> Iterator[str]:
+    """All conversations of a person, archived ones too, as one JSON array, a conversation at a time."""
+    yield "["
+    separator = "\n"
+    for key in Conversation.objects.owned_by(user).order_by("created", "pk").values_list("pk", flat=True):
+        conversation = Conversation.objects.owned_by(user).filter(pk=key).first()
+        if conversation is not None:  # else deleted while the file was being written
+            yield separator + json.dumps(document(conversation), ensure_ascii=False)
+            separator = ",\n"
+    yield "\n]\n"
+
+
+def file_name(conversation: Conversation, ending: str) -> str:
+    """A name that every file system takes."""
+    plain = re.sub(r"[^\w\- ]+", "", conversation.title).strip().replace(" ", "-")[:60].strip("-")
+    return f"{plain or 'conversation'}.{ending}"
+
+
+def as_markdown(conversation: Conversation) -> str:
+    """The branch that is shown, as a person would write it down; a reply that is no answer is told, not quoted."""
+    pieces = [f"# {_plain(conversation.title)}"]
+    for message in branch(conversation):
+        if message.kind == MessageKind.USER:
+            files = "".join(f"\n\n*{_plain(each.name)}*" for each in message.attachments.all())
+            pieces.append(f"## {_('You')}{files}\n\n{_closed(message.text)}")
+            pieces += [f"*{told}*" for told in _without_answer(message)]
+        else:
+            pieces.append(f"## {_said_by(message)}\n\n{_closed(message.text)}")
+    return "\n\n".join(pieces) + "\n"
+
+
+def branch(conversation: Conversation, head: Message | None = None) -> list[Message]:
+    """The messages that lead to `head` (without one: to the last that is shown), oldest first."""
+    found = Message.objects.filter(conversation=conversation).select_related("generation")
+    rows = {each.pk: each for each in found.prefetch_related("attachments")}
+    last = head.pk if head is not None else conversation.head_id
+    at = rows.get(last) if last else None
+    path: list[Message] = []
+    while at is not None:
+        path.append(at)
+        at = rows.get(at.parent_id) if at.parent_id else None
+    return path[::-1]
+
+
+def _said_by(message: Message) -> str:
+    if message.origin != Origin.HERE:
+        model = message.origin_model or _("model not known")
+        return _("Answer (imported, %(model)s)") % {"model": _plain(model)}
+    model = message.generation.model if message.generation else _("model not known")
+    return _("Answer (%(model)s)") % {"model": _plain(model)}
+
+
+def _without_answer(message: Message) -> Iterator[str]:
+    """One sentence where a question was given up without an answer: only its last try counts."""
+    if message.children.filter(kind=MessageKind.ANSWER).exists():
+        return
+    last = message.generations.order_by("number").last()
+    if last is not None:
+        yield _("No answer: %(state)s (%(reason)s)") % {
+            "state": last.state,
+            "reason": last.reason or last.state,
+        }
+
+
+def _closed(text: str) -> str:
+    """A text whose last fence is open would swallow what follows it in the file."""
+    open_fence = ""
+    for found in _FENCE.finditer(text):
+        mark = found.group(1)
+        if not open_fence:
+            open_fence = mark
+        elif mark[0] == open_fence[0] and len(mark) >= len(open_fence):
+            open_fence = ""
+    return f"{text}\n{open_fence}" if open_fence else text
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>#])", r"\\\1", " ".join(text.split()))
+
+
+# --- the parts of the document --------------------------------------------------------------------------------------
+def _message(row: Message) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "id": str(row.pk),
+        "parent": _id(row.parent_id),
+        "kind": row.kind,
+        "text": row.text,
+        "created": _time(row.created),
+        "version": row.version,
+        "generation": _id(row.generation_id),
+        "origin": row.origin,
+    }
+    if row.origin_model:
+        value["origin_model"] = row.origin_model
+    attached = [_attachment(each) for each in row.attachments.all()]
+    return value | ({"attachments": attached} if attached else {})
+
+
+def _attachment(row: Attachment) -> dict[str, Any]:
+    value: dict[str, Any] = {"name": row.name, "media_type": row.media_type}
+    if row.data is not None:
+        return value | {"base64": b64encode(row.data).decode("ascii")}
+    return value | {"text": row.text}
+
+
+def _generation(row: Generation) -> dict[str, Any]:
+    return {
+        "id": str(row.pk),
+        "number": row.number,
+        "answers": _id(row.parent_id),
+        "state": row.state,
+        "confirmed": row.state == State.confirmed,
+        "reason": row.reason or None,
+        "provider_reason": row.provider_reason or None,
+        "provider": row.endpoint,
+        "model": row.model,
+        "wire": row.wire or None,
+        "settings": row.settings,
+        "attempt": row.attempt,
+        "retry_of": _id(row.retry_of_id),
+        "usage": {
+            "input": row.usage_input,
+            "output": row.usage_output,
+            "reasoning": row.usage_reasoning,
+            "cached_input": row.usage_cached_input,
+        },
+        "created": _time(row.created),
+        "ended": _time(row.ended_at),
+    }
+
+
+def _time(at: dt.datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def _id(key: Any) -> str | None:
+    return str(key) if key else None

@@ -1,0 +1,1 @@
+"""Conversations from files: what a file says (pure), and how it becomes rows (once, whole or not at all)."""

@@ -1,0 +1,157 @@
+"""An import from the arrival of its file to its report, off the request's thread.
+
+Takes an uploaded file, keeps it in the data folder while it is read; gives a row of `Import` that tells how far it is. A
+conversation is a transaction: nothing is half there. If the process dies, the row's beat stops and the page says so; the
+same file can then be sent again, and nothing comes twice.
+"""
+
+import datetime as dt
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+from chat.attachments import plain_name
+from chat.importing import container
+from chat.importing.container import NotTaken, Refused
+from chat.importing.keeping import keep
+from chat.importing.shape import NotReadable, Talk
+from chat.models import Import
+
+log = logging.getLogger(__name__)
+
+SILENT_S = 60
+MOST_TOLD = 100
+# An archive of text is about a fifth of it.
+EXPANSION = 5
+_one_at_a_time = threading.Lock()
+
+
+def begin(
+    user: AbstractBaseUser,
+    name: str,
+    pieces: Iterable[bytes],
+    *,
+    launch: "Callable[[UUID], None] | None" = None,
+) -> Import:
+    """Keep the file and have it read after the commit."""
+    row = Import(user_id=user.pk, name=plain_name(name), size=0)
+    path = _path(row.pk)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _clear(path.parent)
+    with path.open("wb") as file:
+        for piece in pieces:
+            row.size += file.write(piece)
+    row.save()
+    transaction.on_commit(lambda: (launch or in_background)(row.pk))
+    return row
+
+
+def in_background(import_id: UUID) -> None:
+    """On a thread that does not keep the process from ending; imports of one process are read one after the other."""
+    threading.Thread(target=_alone, args=(import_id,), name="import", daemon=True).start()
+
+
+def _alone(import_id: UUID) -> None:
+    try:
+        while not _one_at_a_time.acquire(timeout=SILENT_S / 3):
+            Import.objects.filter(pk=import_id).update(beat=timezone.now())
+        try:
+            run(import_id)
+        finally:
+            _one_at_a_time.release()
+    except DatabaseError:
+        log.exception("import %s was broken off", import_id)
+    finally:
+        connection.close()
+
+
+def run(import_id: UUID) -> None:
+    """Read the file to its end, conversation by conversation; the row tells how far it is."""
+    row = Import.objects.select_related("user").filter(pk=import_id).first()
+    path = _path(import_id)
+    if row is None:
+        path.unlink(missing_ok=True)
+        return
+    left_out: Counter[str] = Counter()
+    try:
+        with path.open("rb") as file:
+            most = EXPANSION * settings.GYMNASIA.max_import_bytes
+            for found in container.read(file, most_bytes=most, now=timezone.now()):
+                left_out += _take(row, found)
+                _tell(row, left_out)
+                if not Import.objects.filter(pk=row.pk).exists():
+                    return  # its person is gone
+    except NotTaken as error:
+        row.fault = error.why
+    except OSError:
+        log.exception("the file of import %s cannot be read", import_id)
+        row.fault = "lost"
+    finally:
+        path.unlink(missing_ok=True)
+    if not (row.fault or row.came or row.already or row.refused):
+        row.fault = "nothing"
+    row.ended = timezone.now()
+    _tell(row, left_out)
+
+
+def is_interrupted(row: Import, now: dt.datetime) -> bool:
+    """Whether nobody reads it any more, though it has no end."""
+    return row.ended is None and now - row.beat > dt.timedelta(seconds=SILENT_S)
+
+
+def _take(row: Import, found: Talk | Refused) -> Counter[str]:
+    if isinstance(found, Refused):
+        _refuse(row, found.title, found.why)
+        return Counter()
+    try:
+        kept = keep(row.user, found)
+    except NotReadable as error:
+        _refuse(row, found.title, error.why)
+        return Counter()
+    if kept.conversation is None:
+        row.already += 1
+        return Counter()
+    row.came += 1
+    row.messages += kept.messages
+    return found.left_out + Counter({"file": kept.files_left_out})
+
+
+def _refuse(row: Import, title: str, why: str) -> None:
+    row.refused += 1
+    if len(row.refusals) < MOST_TOLD:
+        row.refusals.append([title, why])
+
+
+def _tell(row: Import, left_out: Counter[str]) -> None:
+    """An update: a row that is gone with its person is not made again."""
+    Import.objects.filter(pk=row.pk).update(
+        beat=timezone.now(),
+        ended=row.ended,
+        came=row.came,
+        messages=row.messages,
+        already=row.already,
+        refused=row.refused,
+        refusals=row.refusals,
+        left_out=dict(left_out),
+        fault=row.fault,
+    )
+
+
+def _clear(folder: Path) -> None:
+    """Throw away what a process left behind that died while it read."""
+    day_ago = timezone.now().timestamp() - 86_400
+    for path in folder.glob("*.json"):
+        if path.stat().st_mtime < day_ago:
+            path.unlink(missing_ok=True)
+
+
+def _path(import_id: UUID) -> Path:
+    return Path(settings.DATA) / "imports" / f"{import_id}.json"

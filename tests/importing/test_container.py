@@ -1,0 +1,112 @@
+"""Files are split without being held; what is no such file says why."""
+
+import datetime as dt
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+from chat.importing import container
+from chat.importing.container import NotTaken, Refused
+from chat.importing.shape import Talk
+from tests.importing.files import ours, plain
+
+NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+
+def read(data: bytes, most_bytes: int = 10_000_000) -> list[str]:
+    found = container.read(io.BytesIO(data), most_bytes=most_bytes, now=NOW)
+    return [each.source if isinstance(each, Talk) else f"refused {each.title} {each.why}" for each in found]
+
+
+def zipped(data: bytes, name: str = "conversations.json") -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("chat.html", "x")
+        archive.writestr(name, data)
+    return out.getvalue()
+
+
+OURS = "gymnasia:11111111-1111-1111-1111-111111111111"
+BOTH = json.dumps([plain(), ours()]).encode()
+
+
+@pytest.mark.parametrize(
+    "data", [BOTH, b"\xef\xbb\xbf" + BOTH, zipped(BOTH), zipped(BOTH, "a/conversations.json")]
+)
+def test_both_formats_in_one_array(data: bytes) -> None:
+    """Also behind a byte order mark, and in the archive that ChatGPT sends."""
+    assert read(data) == ["chatgpt:c-1", OURS]
+
+
+def test_one_conversation_alone() -> None:
+    assert read(json.dumps(ours(), indent=1).encode()) == [OURS]
+
+
+def test_an_empty_list_is_nothing() -> None:
+    assert read(b"[]") == []
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"title": "Odd"}, "refused Odd unknown_format"),
+        ([1], "refused  wrong_type"),
+        ({"title": "Ring", "mapping": 7, "id": "x"}, "refused Ring wrong_type"),
+        ({"title": "a\x00b", "id": "x"}, "refused ab unknown_format"),
+        ({"title": 7, "mapping": {}, "id": "x"}, "refused  wrong_type"),
+    ],
+)
+def test_one_that_cannot_be_read_stops_no_other(value: Any, told: str) -> None:
+    assert read(json.dumps([value, ours()]).encode()) == [told, OURS]
+
+
+def test_deep_nesting_is_refused() -> None:
+    """Ten thousand lists inside of each other, before and after a good one."""
+    deep = "[" * 10_000 + "]" * 10_000
+    data = f"[{json.dumps(ours())},{deep},{json.dumps(ours())}]".encode()
+    assert read(data) == [OURS, "refused  too_deep", OURS]
+
+
+def test_what_is_no_json_inside_is_refused() -> None:
+    assert read(b'[{"a": nope}, ' + json.dumps(ours()).encode() + b"]") == ["refused  not_json", OURS]
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"hello", "not_json"),
+        (b"", "nothing"),
+        (BOTH[:-5], "cut"),
+        (b"[\xff]", "not_utf8"),
+        (b"PK\x03\x04nonsense", "archive"),
+        (zipped(b"[]", "other.json"), "no_member"),
+        (b"x" * 100, "not_json"),
+    ],
+)
+def test_a_file_of_another_kind_is_told(data: bytes, why: str) -> None:
+    if why == "nothing":
+        assert read(data) == []
+        return
+    with pytest.raises(NotTaken) as caught:
+        read(data)
+    assert caught.value.why == why
+
+
+def test_an_archive_that_swells_is_stopped() -> None:
+    bomb = zipped(b"[" + b" " * 5_000_000 + b"]")
+    assert len(bomb) < 10_000
+    with pytest.raises(NotTaken) as caught:
+        read(bomb, most_bytes=1_000_000)
+    assert caught.value.why == "too_long"
+
+
+def test_one_conversation_may_not_be_endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container, "MOST_CONVERSATION_BYTES", 5_000)
+    value = json.dumps([ours(), ours(title="x" * 6_000)]).encode()
+    found = container.read(io.BytesIO(value), most_bytes=10_000_000, now=NOW)
+    assert isinstance(next(found), Talk | Refused)
+    with pytest.raises(NotTaken, match="conversation_too_long"):
+        list(found)
