@@ -91,7 +91,9 @@ def save(saves: Iterable[Save]) -> None:
     if not wanted:
         return
     with transaction.atomic():
-        fences = Generation.objects.filter(pk__in=wanted).values_list("pk", "fence")
+        # Held until the end: whoever takes a generation from its runner meanwhile, to delete its texts for one, waits.
+        held = Generation.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True)
+        fences = held.values_list("pk", "fence")
         Checkpoint.objects.bulk_create(
             [
                 Checkpoint(

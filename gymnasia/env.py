@@ -49,14 +49,58 @@ def read_files(environ: MutableMapping[str, str]) -> list[str]:
     return faults
 
 
-def sqlite_path(url: str, *, default: Path) -> Path:
-    """The database file of `sqlite:///path`; raises ValueError for any other database."""
-    if not url:
-        return default
+# WAL with NORMAL: a compare-and-set in 0.5 ms instead of 1.9, and readers never wait for the writer. IMMEDIATE: a
+# transaction that will write says so at its start, so that it waits its turn instead of failing half-way.
+SQLITE = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+}
+
+
+def database(url: str, *, data: Path) -> dict[str, Any]:
+    """Django's settings for `sqlite:///path/to/file`, `postgresql://user:password@host:port/name?option=value` (all that
+    libpq understands) or, by default, a file in the data folder. Raises ValueError for any other, without the address: a
+    password may be in it."""
+    if url.startswith(("postgresql://", "postgres://")):
+        return _postgresql(url)
     parts = urlsplit(url)
-    if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
-        raise ValueError(f"expected sqlite:///path/to/file; got a {parts.scheme or 'bare'!r} address")
-    return Path(unquote(parts.path[1:]))
+    if url and (parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/")):
+        raise ValueError(
+            "expected sqlite:///path/to/file or postgresql://user:password@host/name; "
+            f"got a {parts.scheme or 'bare'!r} address"
+        )
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": Path(unquote(parts.path[1:])) if url else data / "gymnasia.sqlite3",
+        "OPTIONS": dict(SQLITE),
+        # A file: the in-memory shared cache of the tests answers a rival writer with an error instead of waiting.
+        "TEST": {"NAME": data / f"test-{os.getpid()}.sqlite3"},
+    }
+
+
+def _postgresql(url: str) -> dict[str, Any]:
+    # Only who uses it needs it.
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        told = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
+    except (ProgrammingError, ValueError):
+        told = {}
+    if not told.get("dbname"):
+        raise ValueError("expected postgresql://user:password@host:port/name; got one that is not complete")
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    named = {ours: told.pop(theirs, "") for ours, theirs in names.items()}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        **named,
+        "OPTIONS": {"connect_timeout": "10", **told},
+        # A request has a thread of its own, so that its connection cannot outlive it; the engine's stays open anyway.
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+        "TEST": {"NAME": f"test_{named['NAME']}_{os.getpid()}"},
+    }
 
 
 def public_origin(url: str) -> tuple[str, str]:

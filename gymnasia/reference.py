@@ -62,7 +62,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable(
             "DATABASE_URL",
             "a file in the data folder",
-            "`sqlite:///path/to/file`; four slashes for an absolute path.",
+            "`postgresql://user:password@host:port/name`, with any of libpq's options behind a `?`; or "
+            "`sqlite:///path/to/file`, four slashes for an absolute path.",
             has_file=True,
         ),
         Variable("REDIS_URL", "", "Reserved: nothing reads it yet.", has_file=True),

@@ -19,6 +19,20 @@ def pytest_configure() -> None:
     words.compile_all()  # as ./run does
 
 
+# Where a server process or a second program brings a database of its own, the one of the tests is not what is tried.
+APART = {"browser", "chaos", "management", "slow", "bench"}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Whatever touches the database of the tests is tried on both: `./run test` runs these a second time, on PostgreSQL."""
+    touches = item.get_closest_marker("django_db") or {"db", "transactional_db"} & set(
+        getattr(item, "fixturenames", ())
+    )
+    apart = APART & set(item.path.relative_to(Path(__file__).parent).parts)
+    if touches and not apart and not item.get_closest_marker("sqlite_only"):
+        item.add_marker("domain")
+
+
 # --- no skips in CI: begin ----------------------------------------------------------------------------------
 # A skip is a test that says nothing and looks green. At a desk it is allowed (no Chromium, no Node); with
 # CI=true every skip, expected failure and unexpected pass is an error, when collected as well as when run.

@@ -1,13 +1,14 @@
 """The embedded engine from end to end: verbs in, a real socket to a scripted provider, rows and frames out."""
 
 import asyncio
+import contextlib
 import json
-import sqlite3
+import time
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
+from django.db import connection
 
 from chat import conversations, drafts, generations, launching
 from chat.engine.embedded import EmbeddedEngine
@@ -448,11 +449,16 @@ async def test_a_locked_database_costs_no_answer(
     engine = await make_engine(lease_s=0.5, sweep_interval_s=0.05)
     provider.script = play(T("One "), Wait(300), T("two"), FIN("stop"), DONE)
     row = await until(engine, await ask(engine, person), "buffered")
-    path = str(settings.DATABASES["default"]["NAME"])
-    other = sqlite3.connect(path, isolation_level=None, timeout=10)
-    other.execute("BEGIN EXCLUSIVE")
-    await asyncio.sleep(1.2)  # the fault itself: real time in which nobody can write
-    other.execute("ROLLBACK")
-    other.close()
+
+    def lock() -> None:
+        other = connection.copy()
+        with contextlib.closing(other), other.cursor() as cursor:
+            cursor.execute("BEGIN EXCLUSIVE" if other.vendor == "sqlite" else "BEGIN")
+            if other.vendor == "postgresql":
+                cursor.execute("LOCK TABLE chat_generation")
+            time.sleep(1.2)  # the fault itself: real time in which nobody can write
+            cursor.execute("ROLLBACK")
+
+    await asyncio.to_thread(lock)
     row = await until(engine, row, "confirmed", "incomplete", "failed")
     assert (row.state, row.message.text) == ("confirmed", "One two")

@@ -19,6 +19,7 @@ from tests.engine.test_resuming import ask as ask_in_background
 from tests.fakes.provider import ScriptedProvider
 from tests.fakes.responses import ResponsesProvider
 from tests.fakes.script import Script, Stall, T, play
+from tests.rows import closing
 
 
 async def test_a_stop_of_the_server_does_not_take_the_opening_along(
@@ -37,9 +38,11 @@ async def test_a_stop_of_the_server_does_not_take_the_opening_along(
     await until(lambda: run.ending)
     free.set()
     await asyncio.gather(blocking, draining)
-    now = await asyncio.to_thread(lambda: Generation.objects.get(pk=row.pk))
+    now = await asyncio.to_thread(closing, lambda: Generation.objects.get(pk=row.pk))
     assert (now.state, now.reason) == ("incomplete", "shutdown")
-    journal = await asyncio.to_thread(lambda: [*JournalRow.objects.values_list("trigger", flat=True)])
+    journal = await asyncio.to_thread(
+        closing, lambda: [*JournalRow.objects.values_list("trigger", flat=True)]
+    )
     assert journal == ["opened", "ended_short"]
 
 

@@ -14,6 +14,7 @@ from chat.providers.base import Endpoint, Model
 from tests.engine.conftest import WAIT_S, until
 from tests.fakes.responses import RESPONSE_ID, ResponsesProvider
 from tests.fakes.script import End, Stall
+from tests.rows import closing
 
 WORDS = [f"w{n} " for n in range(20)]
 TEXT = "".join(WORDS)
@@ -137,7 +138,7 @@ async def test_a_lost_worker_is_followed_by_another_on_the_same_generation(
         assert saved.answer + "".join(paint.text for paint in entry.draft.since(saved.seq)) == TEXT
         await lost.drain()
         await other.drain()
-        row = await asyncio.to_thread(lambda: Generation.objects.get(pk=row.pk))
+        row = await asyncio.to_thread(closing, lambda: Generation.objects.get(pk=row.pk))
         assert row.state == "confirmed"
 
 

@@ -162,7 +162,7 @@ class ServerProcess(Child):
             settings["OPENAI_COMPATIBLE_URL"] = provider_url
         super().__init__(*self.program, log=data / "serve.log", environ={**settings, **environ})
         try:
-            wait_for(self.ready, what="/readyz", timeout_s=30)
+            wait_for(self.ready, what="/readyz", timeout_s=60)
         except BaseException:
             self.stop()
             raise

@@ -32,21 +32,56 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "path"),
     [
-        ("", "default.sqlite3"),
+        ("", "data/gymnasia.sqlite3"),
         ("sqlite:///data/chat.sqlite3", "data/chat.sqlite3"),
         ("sqlite:////srv/my%20chat.sqlite3", "/srv/my chat.sqlite3"),
     ],
 )
 def test_a_database_is_a_file(url: str, path: str) -> None:
-    assert env.sqlite_path(url, default=Path("default.sqlite3")) == Path(path)
+    found = env.database(url, data=Path("data"))
+    assert (found["ENGINE"], found["NAME"]) == ("django.db.backends.sqlite3", Path(path))
 
 
 @pytest.mark.parametrize(
-    "url", ["postgres://ana:secret@db/chat", "sqlite://", "sqlite:///", "sqlite://db/chat", "chat.sqlite3"]
+    ("url", "parts", "options"),
+    [
+        (
+            "postgres://ana:p%40ss%2Fword@db.example:5433/chat",
+            ("chat", "ana", "p@ss/word", "db.example", "5433"),
+            {"connect_timeout": "10"},
+        ),
+        (
+            "postgresql:///chat?host=/run/postgresql&sslmode=require&connect_timeout=2",
+            ("chat", "", "", "/run/postgresql", ""),
+            {"connect_timeout": "2", "sslmode": "require"},
+        ),
+    ],
+)
+def test_a_database_is_a_postgresql(url: str, parts: tuple[str, ...], options: dict[str, str]) -> None:
+    """All that libpq understands, so that what works elsewhere works here."""
+    found = env.database(url, data=Path("data"))
+    assert found["ENGINE"] == "django.db.backends.postgresql"
+    assert tuple(found[name] for name in ("NAME", "USER", "PASSWORD", "HOST", "PORT")) == parts
+    assert found["OPTIONS"] == options
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://ana:secret@db/chat",
+        "postgres://ana:secret@db",
+        "postgres://ana:secret@db:port:5/chat?colour=secret",
+        "sqlite://",
+        "sqlite:///",
+        "sqlite://db/chat",
+        "chat.sqlite3",
+    ],
 )
 def test_any_other_database_is_refused_without_its_password(url: str) -> None:
-    with pytest.raises(ValueError, match="expected sqlite:///path/to/file") as caught:
-        env.sqlite_path(url, default=Path("x"))
+    with pytest.raises(
+        ValueError, match=r"expected (sqlite:///path/to/file or )?postgresql://user"
+    ) as caught:
+        env.database(url, data=Path("x"))
     assert "secret" not in str(caught.value)
 
 

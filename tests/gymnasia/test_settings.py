@@ -109,7 +109,7 @@ def test_every_fault_is_one_line_and_none_shows_a_secret(tmp_path: Path) -> None
         GYMNASIA_LOG_LEVEL="LOUD",
         GYMNASIA_LEASE_S="soon",
         GYMNASIA_PUBLIC_URL="chat.example.org",
-        DATABASE_URL="postgres://ana:secret@db/chat",
+        DATABASE_URL="mysql://ana:secret@db/chat",
         EMAIL_URL="smpt://ana:secret@mail",
         OPENAI_API_KEY="secret key",
         REDIS_URL_FILE="/nowhere",
@@ -136,6 +136,7 @@ def test_the_policy_allows_no_inline_and_nobody_elses_code() -> None:
     assert [word for word in words if "unsafe" in word or "*" in word or "http" in word] == []
 
 
+@pytest.mark.sqlite_only
 @pytest.mark.django_db
 def test_the_database_waits_its_turn() -> None:
     """WAL, IMMEDIATE and a busy time-out: rivals wait for each other instead of failing."""

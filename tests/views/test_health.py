@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 
 from chat import catalogue, consumers
@@ -90,5 +90,8 @@ def test_it_is_not_ready_while_the_disk_is_full(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
     assert ready() == (200, WELL)
     usage.free = 12_345
-    full = {"ready": False, "database": "no room to write: 12,345 bytes are free"}
-    assert ready() == (503, WELL | full)
+    if connection.vendor == "sqlite":
+        full = {"ready": False, "database": "no room to write: 12,345 bytes are free"}
+        assert ready() == (503, WELL | full)
+    else:  # the database's disk is not ours to look at
+        assert ready() == (200, WELL)

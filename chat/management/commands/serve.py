@@ -6,11 +6,13 @@ drains here.
 
 import argparse
 import asyncio
+import contextlib
 import errno
 import gc
 import os
 import secrets
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +26,28 @@ from django.db.migrations.executor import MigrationExecutor
 from chat import catalogue, local_model
 from chat.providers.endpoints import BadEndpointError
 
+MIGRATING = 0x67796D6E  # the key of our advisory lock: any number that others are unlikely to take
+
 
 def port_number(text: str) -> int:
     """A TCP port out of text; 0 lets the system choose."""
     if not text.isascii() or not text.isdigit() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535; got {text!r}")
     return int(text)
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """One server migrates at a time where several share a PostgreSQL: the others wait, and find nothing left to do."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATING])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATING])
 
 
 class Command(BaseCommand):
@@ -106,11 +124,15 @@ class Command(BaseCommand):
 
     def _migrate(self) -> None:
         try:
-            executor = MigrationExecutor(connection)
-            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-                call_command("migrate", interactive=False, verbosity=0)
+            with _alone():
+                self._migrate_alone()
         except DatabaseError as error:
             raise CommandError(f"the database cannot be used: {error}") from None
+
+    def _migrate_alone(self) -> None:
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            call_command("migrate", interactive=False, verbosity=0)
 
     def _first_administrator(self) -> bool:
         """A fresh installation gets an administrator. The password is shown here, once, and kept nowhere: the last thing
