@@ -92,6 +92,19 @@ def test_a_move_is_journalled_with_who_why_and_by_which_fence(user: AbstractBase
     assert (row.reason, row.detail) == ("quota", "no credit")
 
 
+def test_what_has_no_reason_is_journalled_without_one(user: AbstractBaseUser) -> None:
+    journal.fire(sent(user), Trigger.opened, seen="queued", actor="runner-1")
+    entry = JournalRow.objects.get()
+    assert (entry.reason, entry.detail, entry.fence) == ("", "", None)
+
+
+def test_who_saw_another_state_has_lost_whatever_the_version(user: AbstractBaseUser) -> None:
+    row = sent(user)
+    before = values(row)
+    assert journal.fire(row, Trigger.first_delta, seen="received", actor="runner") is Fired.LOST
+    assert (values(row), moves(row)) == (before, [])
+
+
 def test_who_saw_an_older_version_has_lost(user: AbstractBaseUser) -> None:
     """The version decides, even where the state reads the same."""
     row, rival = sent(user), Generation.objects.get()
