@@ -88,6 +88,12 @@ def let_go(conversation_id: UUID) -> None:
     shell. The application calls it for each, in the transaction that deletes. The rows of its generations survive, without
     text, for the audit."""
     _let_go(Generation.objects.filter(conversation_id=conversation_id))
+    # The reply that is being written may have been confirmed after the deletion had gathered its rows, and before it began:
+    # nobody else would take that message along. There is at most one, and it is the newest.
+    answers = Message.objects.filter(conversation_id=conversation_id, kind=MessageKind.ANSWER)
+    Message.objects.filter(
+        pk__in=list(answers.order_by("-created").values_list("pk", flat=True)[:1])
+    ).delete()
     search.remove(conversation_id=conversation_id)
     launching.tell("closed", conversation_id)
 

@@ -212,11 +212,14 @@ class Swept:
 
 
 def sweep(*, running_here: Collection[UUID] = ()) -> Swept:
-    """End what is overdue or lost its runner, whoever's browser is open; the fence moves, so a woken runner loses.
+    """End what is overdue, lost its runner or belongs to a person who was deactivated, whoever's browser is open; the fence
+    moves, so a woken runner loses.
 
     What the sweeping process runs itself has not lost its runner, however old its lease is: a database that was locked,
     a machine that slept or a clock that jumped must not cost a reply.
     """
+    for row in Generation.objects.unfinished().filter(user__is_active=False):
+        cancel(row, by=None)
     now = timezone.now()
     overdue = now - dt.timedelta(seconds=settings.GYMNASIA.deadline_s)
     too_old_to_resume = now - dt.timedelta(seconds=settings.GYMNASIA.resume_window_s)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
 from django.utils import timezone
 
@@ -25,6 +26,7 @@ from tests.rows import (
     ended,
     fresh,
     messages,
+    moves,
     opened,
     person,
     reading,
@@ -284,3 +286,16 @@ def test_past_the_deadline_everything_expires_held_or_not(ana: AbstractBaseUser,
     assert (after.state, after.reason, after.fence) == ("expired", "deadline", 2)
     assert running.end(job, cut(Reason.shutdown), draft(row)).generation.state == "expired"
     assert (messages(), Checkpoint.objects.exists()) == ([("user", "How long?")], False)
+
+
+def test_who_may_not_come_in_any_more_has_nothing_written_for_them(ana: AbstractBaseUser) -> None:
+    """An account that was deactivated: what runs and what waits is stopped, in nobody's name; others go on."""
+    running_, queued, others = opened(sent(ana)).generation, sent(ana, "And?"), sent(person("bea"))
+    get_user_model().objects.filter(pk=ana.pk).update(is_active=False)
+    generations.sweep()
+    assert [(fresh(row).state, fresh(row).cancelled_by_id) for row in (running_, queued, others)] == [
+        ("cancelled", None),
+        ("cancelled", None),
+        ("queued", None),
+    ]
+    assert moves(running_)[-1] == (3, "buffered", "cancel", "cancelled")

@@ -6,6 +6,7 @@ the hub carries. Every database step is one crossing to the engine's own thread.
 
 import asyncio
 import datetime as dt
+import itertools
 import logging
 import random
 import time
@@ -15,7 +16,7 @@ from uuid import UUID
 
 import msgspec
 import stamina
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 from chat import running
 from chat.conf import Conf
@@ -38,7 +39,11 @@ stamina.instrumentation.set_on_retry_hooks(
     []
 )  # a retry is the journal's business: its row counts the requests
 
-END_ATTEMPTS = 6  # how often the end is written to a database that answers with an error, in rising steps
+END_ATTEMPTS = 6  # how often an end that the database refuses is written again, in rising steps
+OUTAGE_PAUSE_S = (
+    3.0  # how long a database that is locked, full or away is left alone at most before it is asked again
+)
+OUTAGE = (OperationalError, InterfaceError)
 CANCEL_ATTEMPTS = 3  # how often a provider is asked to cancel what runs there without a connection
 ENDED_BY_OTHERS = {Reason.cancelled, Reason.deleted, Reason.worker_lost, Reason.deadline}
 
@@ -195,7 +200,7 @@ class Runner:
                 if pipeline.started and not run.told:
                     await self._tell_first_text(run, job)
                 if run.has_news_of_its_id() and job.generation.settings.get("background"):
-                    await self.parts.db(running.note_response, job, run.response_id)
+                    await self._written(running.note_response, job, run.response_id)
                 if pipeline.finished:
                     break
         except Lost:
@@ -282,8 +287,19 @@ class Runner:
                 return
 
     # --- moving and telling -------------------------------------------------------------------------------------
+    async def _written(self, verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a verb until the database takes it. One that is locked, full or being restarted costs no reply: this process
+        never reaps what it runs, and where another one did meanwhile, the verb says so."""
+        for attempt in itertools.count():
+            try:
+                return await self.parts.db(verb, *args, **kwargs)
+            except OUTAGE:
+                log.exception("the database is away; %s is tried again", verb.__name__)
+                await asyncio.sleep(min(OUTAGE_PAUSE_S, 0.1 * 2**attempt))
+        raise AssertionError("unreachable: the count has no end")
+
     async def _opened(self, run: Run, job: Job, wire: str, *, requests: int) -> Fired:
-        fired: Fired = await self.parts.db(running.opened, job, wire=wire, requests=requests)
+        fired: Fired = await self._written(running.opened, job, wire=wire, requests=requests)
         if fired is Fired.MOVED and not run.ending:
             await self._notify(run, job)
         return fired
@@ -293,7 +309,7 @@ class Runner:
         now = dt.datetime.now(dt.UTC)
         await _settled(run)
         times = {"first_event_at": run.first_event_at or now, "first_text_at": now}
-        _must_move(await self.parts.db(running.first_delta, job, **times))
+        _must_move(await self._written(running.first_delta, job, **times))
         await self._notify(run, job)
 
     async def _notify(self, run: Run, job: Job) -> None:
@@ -317,6 +333,8 @@ class Runner:
         given back by a server that stops."""
         run.throttle.close()
         await self.paint(run)
+        if run.opening is not None:  # the move that came before, which an outage may have held up
+            await asyncio.wait([run.opening])
         text = run.draft.snapshot()
         if run.stopping is Reason.shutdown and (run.pipeline is None or run.goes_on("cut")):
             self.parts.store.drop(run.generation_id)
@@ -328,9 +346,9 @@ class Runner:
         verb = running.wind_down if run.stopping in ENDED_BY_OTHERS else running.end
         for attempt in range(END_ATTEMPTS):
             try:
-                ended = await self.parts.db(verb, job, reading, text)
+                ended = await self._written(verb, job, reading, text)
                 break
-            except (DatabaseError, InterfaceError):
+            except DatabaseError:
                 log.exception("the end of generation %s could not be written", run.generation_id)
                 await asyncio.sleep(0.1 * 2**attempt)
         else:  # the reaper ends it when the lease has run out; pages learn it then
