@@ -147,7 +147,7 @@ def test_a_killed_process_is_followed_by_one_that_ends_what_it_ran(
         queued = ana.ask("killed before the first byte")
         request_of(provider, "killed before the first byte")
         server.kill()
-    with serve(tmp_path, provider, port=server.port, **clocks) as server:  # type: ignore[arg-type]
+    with serve(tmp_path, provider, port=server.port, **clocks) as server:
         row = until(server, opened["generation"], "incomplete", timeout_s=1 + 0.2 + 2)
         assert (row["reason"], row["draft"]) == ("worker_lost", "One two ")
         until(server, queued["generation"], "confirmed")
