@@ -6,12 +6,13 @@ from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import F, Prefetch
+from django.db.models import F
 from django.utils import timezone
 
-from chat import generations, launching, search
-from chat.models import Attachment, Checkpoint, Conversation, Generation, Message, MessageKind
+from chat import generations, launching, search, tree
+from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
 from chat.models.generation import GenerationQuerySet
+from chat.states.generation import State
 from chat.streaming.outcome import Reason
 from chat.streaming.visible import is_visible
 
@@ -19,30 +20,81 @@ TITLE_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
+class Versions:
+    """The versions of a message, or of its reply, in the order in which they came, and which of them is shown. None among
+    the replies is the message without an answer: as it is while one is being written, or when none came about."""
+
+    all: tuple[UUID | None, ...]
+    shown: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """A person's message and every generation that tried to answer it, oldest first."""
+    """A person's message and every generation that tried to answer it, oldest first. `reply` is the answer that is on the
+    active branch, or what its person made of it; None while there is none."""
 
     message: Message
     generations: list[Generation]
+    reply: Message | None = None
+    questions: Versions | None = None
+    replies: Versions | None = None
+
+    @property
+    def open_generations(self) -> list[Generation]:
+        """Those that did not become an answer, or not yet."""
+        return [each for each in self.generations if each.state != State.confirmed]
 
 
 def transcript(conversation: Conversation) -> list[Turn]:
-    """The active branch, oldest first, in two queries whatever its length."""
-    attached = Prefetch("attachments", Attachment.objects.defer("text", "data"))
-    found = Message.objects.filter(conversation=conversation).prefetch_related(attached)
-    rows = {m.pk: m for m in found}
-    branch: list[Message] = []
-    at = rows.get(conversation.head_id) if conversation.head_id else None
-    while at is not None:
-        if at.kind == MessageKind.USER:
-            branch.append(at)
-        at = rows.get(at.parent_id) if at.parent_id else None
-    tries: dict[Any, list[Generation]] = {m.pk: [] for m in branch}
-    related = Generation.objects.filter(conversation=conversation).select_related("message", "checkpoint")
+    """The active branch, oldest first, in four queries whatever its length."""
+    outline = tree.outline(conversation)
+    path = outline.path(conversation.head_id)
+    messages = tree.messages(path)
+    said = [message for message in messages if message.kind == MessageKind.USER]
+    replies = {message.parent_id: message for message in messages if message.kind != MessageKind.USER}
+    tries: dict[Any, dict[UUID, Generation]] = {m.pk: {} for m in said}
+    related = Generation.objects.filter(conversation=conversation).select_related("checkpoint")
     for generation in related.order_by("number"):
         if generation.parent_id in tries:
-            tries[generation.parent_id].append(generation)
-    return [Turn(message, tries[message.pk]) for message in reversed(branch)]
+            tries[generation.parent_id][generation.pk] = generation
+    turns = []
+    for message in said:
+        reply, found = replies.get(message.pk), tries[message.pk]
+        for generation in found.values():
+            if generation.continues_id in found:
+                generation.continues = found[generation.continues_id]
+        if reply is not None and reply.generation_id in found:
+            reply.generation = found[reply.generation_id]  # and so the generation has its message at hand
+        turns.append(_turn(outline, message, list(found.values()), reply))
+    return turns
+
+
+def _turn(
+    outline: tree.Outline, message: Message, generations: list[Generation], reply: Message | None
+) -> Turn:
+    versions = Versions(tuple(node.pk for node in outline.questions(message.parent_id)), message.pk)
+    nodes = outline.replies(message.pk)
+    # An answer that was taken away leaves its generation behind, for the audit.
+    kept = {node.generation for node in nodes}
+    standing = [row for row in generations if row.state != State.confirmed or row.pk in kept]
+    shown = Versions(_replies(outline, message, standing, reply), reply.pk if reply else None)
+    return Turn(message, standing, reply, versions, shown)
+
+
+def _replies(
+    outline: tree.Outline, message: Message, standing: list[Generation], reply: Message | None
+) -> tuple[UUID | None, ...]:
+    """Without an answer is a version of its own where that is how it stands now, where it is the newest try, or where the
+    person went on from there."""
+    nodes = outline.replies(message.pk)
+    newest = standing[-1] if standing else None
+    is_open = newest is not None and newest.state != State.confirmed
+    if reply is not None and not is_open and not outline.questions(message.pk):
+        return tuple(node.pk for node in nodes)
+    since = newest.created if newest is not None and is_open else message.created
+    before = [node.pk for node in nodes if node.created <= since]
+    after = [node.pk for node in nodes if node.created > since]
+    return (*before, None, *after)
 
 
 def rename(conversation: Conversation, title: str) -> None:

@@ -16,7 +16,7 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from chat import attachments, journal, tuning
+from chat import attachments, journal, tree, tuning
 from chat.journal import Fired
 from chat.launching import tell
 from chat.models import Conversation, Generation, Message, MessageKind
@@ -50,19 +50,15 @@ def send(
     session_key: str = "",
     files: Sequence[attachments.Upload] = (),
     tuned: tuning.Tuning | None = None,
+    after: UUID | None = None,
 ) -> Generation:
     """Keep a person's message with its files and queue a generation for its reply; all or nothing.
 
-    Raises `Busy` where a reply is being written, `Rejected` where the text shows nothing or is too long.
+    `after` is the last message that the person saw: where the conversation has gone to another branch meanwhile, theirs
+    goes on, and becomes the active one. Raises `Busy` where a reply is being written, `Rejected` where the text shows
+    nothing or is too long, or the branch is gone.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    longest = settings.GYMNASIA.max_message_chars
-    if not is_visible(text):
-        raise Rejected("expected a message with text in it; got none")
-    if "\x00" in text:
-        raise Rejected("expected a message of printable characters; got a NUL character")
-    if len(text) > longest:
-        raise Rejected(f"expected a message of at most {longest} characters; got {len(text)}")
+    text = said(text, at_most=settings.GYMNASIA.max_message_chars)
     with transaction.atomic():
         if conversation is None:
             conversation = Conversation.objects.create(
@@ -77,12 +73,39 @@ def send(
         if tuned is not None:
             tuning.tune(conversation, tuned)
         message = Message.objects.create(
-            conversation=conversation, parent=conversation.head, kind=MessageKind.USER, text=text
+            conversation=conversation,
+            parent_id=_end_of_branch(conversation, after),
+            kind=MessageKind.USER,
+            text=text,
         )
         attachments.keep(message, files)
-        conversation.head = message
         conversation.save()
+        tree.move_head(conversation, message.pk)
         return queue(conversation, message, user=user, session=fingerprint(session_key))
+
+
+def _end_of_branch(conversation: Conversation, after: UUID | None) -> UUID | None:
+    """Where a message goes: to the end of the active branch, or of the one that its person was looking at."""
+    if after is None or after == conversation.head_id:
+        return conversation.head_id
+    outline = tree.outline(conversation)
+    if after not in outline.nodes:
+        raise Rejected("expected a branch that still exists; it was deleted")
+    if any(node.pk == after for node in outline.path(conversation.head_id)):
+        return conversation.head_id
+    return outline.leaf(after).pk
+
+
+def said(text: str, *, at_most: int) -> str:
+    """A text as it is kept: one kind of line end, no blank edges. Raises `Rejected` for one that cannot be."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if not is_visible(text):
+        raise Rejected("expected a message with text in it; got none")
+    if "\x00" in text:
+        raise Rejected("expected a message of printable characters; got a NUL character")
+    if len(text) > at_most:
+        raise Rejected(f"expected a message of at most {at_most} characters; got {len(text)}")
+    return text
 
 
 def retry(
@@ -93,23 +116,25 @@ def retry(
     endpoint: str = "",
     model: str = "",
 ) -> Generation:
-    """A new generation for the same message, asked for by a person. Raises `Busy` and `Rejected` as `send` does."""
+    """A new generation for the same message, asked for by a person: a next attempt where the last one did not become an
+    answer, another answer beside the one that there is. Its branch becomes the active one, and what followed on the old
+    reply stays with that. Raises `Busy`, and `Rejected` where the message is gone."""
     with transaction.atomic():
-        old = Generation.objects.select_related("conversation", "parent").get(pk=generation.pk)
+        old = Generation.objects.select_related("conversation", "parent", "continues").get(pk=generation.pk)
         if old.conversation is None or old.parent is None:
             raise Rejected("expected a reply whose message still exists; it was deleted")
         conversation = Conversation.objects.select_for_update().get(pk=old.conversation.pk)
         refuse_if_busy(conversation)
-        if old.state == State.confirmed:
-            raise Rejected("expected a reply that did not end well; this one is confirmed")
         if conversation.head_id != old.parent_id:
-            raise Rejected("expected the last message of the conversation; it has gone on since")
+            tree.move_head(conversation, old.parent_id)
+        confirmed = old.state == State.confirmed
         return queue(
             conversation,
             old.parent,
             user=user,
             session=fingerprint(session_key),
-            retry_of=old,
+            retry_of=None if confirmed else old,
+            continues=None if confirmed else old.continues,
             endpoint=endpoint or conversation.endpoint,
             model=model or conversation.model,
         )
@@ -142,6 +167,7 @@ def queue(
     user: AbstractBaseUser | None,
     session: str,
     retry_of: Generation | None = None,
+    continues: Generation | None = None,
     automatic: bool = False,
     endpoint: str = "",
     model: str = "",
@@ -167,6 +193,7 @@ def queue(
                 attempt=retry_of.attempt + 1 if retry_of else 1,
                 automatic_retries=retry_of.automatic_retries + 1 if retry_of and automatic else 0,
                 retry_of=retry_of,
+                continues=continues,
             )
     except IntegrityError:  # two sends at once: the database's own wall
         refuse_if_busy(conversation)

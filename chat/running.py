@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from chat import attachments, catalogue, drafts, flows, journal, prices, tuning
+from chat import attachments, branches, catalogue, drafts, flows, journal, prices, tree, tuning
 from chat.generations import queue
 from chat.journal import Fired
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
@@ -58,7 +58,7 @@ def claim(generation_id: UUID, *, owner: str) -> Job | None:
     ):  # the words were changed while it was queued
         row.prompt_version = flow.prompt_version
         Generation.objects.filter(pk=row.pk, fence=row.fence).update(prompt_version=row.prompt_version)
-    turns = history(row.parent, sees=catalogue.sees(row.endpoint, row.model))
+    turns = history(row.parent, sees=catalogue.sees(row.endpoint, row.model)) + branches.going_on(row)
     prompt = Prompt(system=flow.system_prompt, turns=turns, settings=row.settings)
     saved = drafts.snapshot(row) if row.state != State.queued else None
     return Job(row, row.conversation.pk, prompt, flow, saved)
@@ -67,12 +67,11 @@ def claim(generation_id: UUID, *, owner: str) -> Job | None:
 def history(last: Message, *, sees: bool) -> list[Turn]:
     """The branch that ends in `last`, oldest first: messages only, so nothing that was not confirmed. `sees` is whether
     the model that is asked takes pictures."""
-    found = Message.objects.filter(conversation_id=last.conversation_id).select_related("generation")
-    found = found.prefetch_related("attachments")
-    rows = {message.pk: message for message in found}
+    path = [node.pk for node in tree.outline(last.conversation).path(last.pk)]
+    found = Message.objects.filter(pk__in=path).select_related("generation").prefetch_related("attachments")
+    rows = found.in_bulk()
     turns: list[Turn] = []
-    at: Message | None = rows.get(last.pk)
-    while at is not None:
+    for at in (rows[pk] for pk in path):
         if at.kind == MessageKind.USER:
             text, images = attachments.as_asked(at.text, at.attachments.all(), sees=sees)
             turns.append(Turn("user", text, images=images))
@@ -80,8 +79,7 @@ def history(last: Message, *, sees: bool) -> list[Turn]:
             carry = json.loads(at.carry) if at.carry else []
             wire, model = (at.generation.wire, at.generation.model) if at.generation else ("", "")
             turns.append(Turn("assistant", at.text, carry, wire, model))
-        at = rows.get(at.parent_id) if at.parent_id else None
-    return turns[::-1]
+    return turns
 
 
 def lease_end(now: dt.datetime) -> dt.datetime:
@@ -233,7 +231,8 @@ def _confirm(row: Generation, reading: Reading, facts: dict[str, Any], at: dt.da
         carry=json.dumps(reading.carry, ensure_ascii=False) if reading.carry else "",
         generation=row,
     )
-    Conversation.objects.filter(pk=message.conversation_id).update(head=message, updated=at)
+    Conversation.objects.filter(pk=message.conversation_id).update(updated=at)
+    tree.lead_on(message)
     Checkpoint.objects.filter(pk=row.pk).delete()
     return journal.fire(
         row,
@@ -253,7 +252,7 @@ def _follow(row: Generation) -> Generation | None:
         return None
     if row.automatic_retries >= settings.GYMNASIA.automatic_retries:
         return None
-    if not Conversation.objects.filter(pk=row.conversation.pk, head=row.parent).exists():
+    if not Message.objects.filter(pk=row.parent.pk).exists():
         return None
     return queue(
         row.conversation,
@@ -261,6 +260,7 @@ def _follow(row: Generation) -> Generation | None:
         user=row.user,
         session=row.session,
         retry_of=row,
+        continues=row.continues,
         automatic=True,
         endpoint=row.endpoint,
         model=row.model,

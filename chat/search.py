@@ -31,7 +31,8 @@ TRIGRAM = 3
 BEFORE_CHARS, AFTER_CHARS = 60, 180
 FTS = "chat_indexrow_fts"  # made, and kept with the rows by triggers, in the migration
 
-_KINDS = (MessageKind.USER, MessageKind.ANSWER)
+_KINDS = (MessageKind.USER, MessageKind.ANSWER, MessageKind.EDITED)
+_OF_PEOPLE = (MessageKind.USER, MessageKind.EDITED)
 _TERM = re.compile(r'"([^"]*)"?|(\S+)')
 
 
@@ -39,7 +40,7 @@ _TERM = re.compile(r'"([^"]*)"?|(\S+)')
 def searchable() -> QuerySet[Message]:
     """Every message that may be found: whole, of a conversation that stands; an answer only if it was confirmed, or is
     plainly not of ours."""
-    whole = Q(kind=MessageKind.USER) | Q(generation__state=str(State.confirmed)) | ~Q(origin=Origin.HERE)
+    whole = Q(kind__in=_OF_PEOPLE) | Q(generation__state=str(State.confirmed)) | ~Q(origin=Origin.HERE)
     return Message.objects.filter(whole, kind__in=_KINDS, conversation__deleted=None)
 
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models.deletion import Collector
 
 from chat import conversations, drafts, generations, launching, running
-from chat.conversations import Turn
+from chat.conversations import Turn, Versions
 from chat.generations import Rejected
 from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message
 from chat.streaming.outcome import Reason
@@ -33,23 +33,25 @@ def test_a_transcript_pairs_each_message_with_its_attempts(ana: AbstractBaseUser
     second = ended(generations.retry(first, user=ana), reading("First."))
     third = sent(ana, "Two?", conversation=first.conversation)
     one, two = Message.objects.filter(kind="user").order_by("created")
+    answer = Message.objects.get(kind="answer")
+    alone = Versions((one.pk,), one.pk), Versions((answer.pk,), answer.pk)
     assert conversations.transcript(conversation_of(first)) == [
-        Turn(one, [first, second]),
-        Turn(two, [third]),
+        Turn(one, [first, second], answer, *alone),
+        Turn(two, [third], None, Versions((two.pk,), two.pk), Versions((None,), None)),
     ]
 
 
-def test_a_transcript_of_any_length_takes_three_queries(
+def test_a_transcript_of_any_length_takes_four_queries(
     ana: AbstractBaseUser, django_assert_num_queries: Any
 ) -> None:
-    """Messages, their files and drafts come with the generations: a long conversation must not ask once per reply."""
+    """Tree, messages, files, and drafts with the generations: a long conversation must not ask once per reply."""
     row = ended(sent(ana, "0?"), reading())
     for number in range(1, 6):
         row = ended(
             sent(ana, f"{number}?", conversation=row.conversation), reading() if number % 2 else cut()
         )
     conversation = conversation_of(row)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         turns = conversations.transcript(conversation)
         shown = [
             turn.generations[0].message.text

@@ -198,17 +198,23 @@ def test_a_retry_is_a_new_generation_for_the_same_message(ana: AbstractBaseUser)
     assert messages() == [("user", "How long?")]
 
 
-def test_a_retry_of_what_needs_none_is_rejected(ana: AbstractBaseUser) -> None:
-    answered = ended(sent(ana), reading())
-    with pytest.raises(Rejected, match="this one is confirmed"):
-        generations.retry(answered, user=ana)
-    old = ended(sent(ana, "Two?", conversation=answered.conversation), cut())
-    ended(sent(ana, "Three?", conversation=answered.conversation), cut())
-    with pytest.raises(Rejected, match="it has gone on since"):
-        generations.retry(old, user=ana)
-    conversations.delete(conversation_of(fresh(old)), by=ana)
+def test_another_answer_stands_beside_the_first(ana: AbstractBaseUser) -> None:
+    """What is confirmed stays; the newer one is no further attempt, for the first did not fail."""
+    first = ended(sent(ana), reading())
+    ended(sent(ana, "Two?", conversation=first.conversation), cut())
+    again = generations.retry(first, user=ana, endpoint="other", model="other-1")
+    assert (again.parent_id, again.retry_of, again.attempt) == (first.parent_id, None, 1)
+    assert conversation_of(fresh(first)).head_id == first.parent_id
+    ended(again, reading("Three minutes."))
+    assert messages() == [
+        ("user", "How long?"),
+        ("answer", "Two minutes."),
+        ("user", "Two?"),
+        ("answer", "Three minutes."),
+    ]
+    conversations.delete(conversation_of(fresh(first)), by=ana)
     with pytest.raises(Rejected, match="it was deleted"):
-        generations.retry(old, user=ana)
+        generations.retry(first, user=ana)
 
 
 def test_a_stop_in_the_moment_of_a_lost_connection_stops_the_second_attempt(ana: AbstractBaseUser) -> None:

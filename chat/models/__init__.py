@@ -2,6 +2,7 @@
 
 from .attachment import Attachment, AttachmentKind
 from .conversation import Conversation, Message, MessageKind, Origin
+from .form_key import FormKey
 from .generation import Checkpoint, Generation, JournalRow, Subject
 from .imported import Import
 from .index import Departure, IndexRow, Why
@@ -14,6 +15,7 @@ __all__ = [
     "Checkpoint",
     "Conversation",
     "Departure",
+    "FormKey",
     "Generation",
     "Import",
     "IndexRow",

@@ -33,6 +33,8 @@ class Conversation(models.Model):
     endpoint = models.CharField(_("provider"), max_length=40)
     model = models.CharField(_("model"), max_length=200)
     head = models.ForeignKey("Message", models.SET_NULL, null=True, blank=True, related_name="+")
+    # Counts how often `head` moved; a message keeps the count of its own last turn as head (`headed`).
+    moves = models.PositiveIntegerField(_("moves of the head"), default=0)
     # How its models are asked; empty where they may do as they like.
     preset = models.ForeignKey("Preset", models.SET_NULL, null=True, blank=True, related_name="+")
     temperature = models.FloatField(_("temperature"), null=True, blank=True)
@@ -70,6 +72,8 @@ class Conversation(models.Model):
 class MessageKind(models.TextChoices):
     USER = "user", _("person")
     ANSWER = "answer", _("answer")
+    # What a person made of an answer or a draft: their own words, never the model's.
+    EDITED = "edited", _("edited by the person")
 
 
 class Origin(models.TextChoices):
@@ -81,7 +85,7 @@ class Origin(models.TextChoices):
 
 class Message(models.Model):
     """What was said and is whole: by a person, or by a model whose generation was confirmed. An answer that was imported
-    has no generation, and never claims that it was checked here."""
+    has no generation, and never claims that it was checked here; nor does what a person edited."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="messages")
@@ -95,6 +99,10 @@ class Message(models.Model):
     generation = models.OneToOneField(
         "Generation", models.SET_NULL, null=True, blank=True, related_name="message"
     )
+    # The generation whose answer or draft a person edited into this.
+    based_on = models.ForeignKey("Generation", models.SET_NULL, null=True, blank=True, related_name="edits")
+    # When it was last the head, by the conversation's count: who comes back to a branch finds it where it was left.
+    headed = models.PositiveIntegerField(_("last time as head"), default=0)
     origin = models.CharField(_("origin"), max_length=10, choices=Origin.choices, default=Origin.HERE)
     # What the file that it was imported from says of the model; "" for everything that was written here.
     origin_model = models.CharField(_("model, as imported"), max_length=200, blank=True)
@@ -112,6 +120,10 @@ class Message(models.Model):
             models.CheckConstraint(
                 condition=Q(origin=Origin.HERE) | Q(generation=None),
                 name="message_imported_without_generation",
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind=MessageKind.EDITED) | Q(generation=None),
+                name="message_edited_without_generation",
             ),
         ]
 

@@ -92,6 +92,8 @@ class Generation(models.Model):
     attempt = models.PositiveIntegerField(_("attempt"), default=1)
     automatic_retries = models.PositiveIntegerField(_("automatic retries before this one"), default=0)
     retry_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="retries")
+    # The reply that came to a limit, and that this one goes on from: its draft was sent along, on a person's word.
+    continues = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="continued_by")
     requests = models.PositiveIntegerField(_("requests sent"), default=0)
 
     cancelled_by = models.ForeignKey(USER, models.SET_NULL, null=True, blank=True, related_name="+")

@@ -5,8 +5,10 @@ finished HTML. Knows no request: buttons belong to the page's own form, which ho
 """
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -14,11 +16,12 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
-from chat import drafts, rendering
-from chat.conversations import Turn
-from chat.models import Generation, Message
+from chat import branches, drafts, rendering
+from chat.conversations import Turn, Versions
+from chat.models import Generation, Message, MessageKind
 from chat.replies import endings, picker
 from chat.replies.rendered import RENDERED
+from chat.states.generation import State
 from chat.streaming.frames import Snapshot
 
 
@@ -64,6 +67,9 @@ class Reply:
     ending: endings.Ending | None = None
     waited_s: int = 0
     facts: Facts | None = None
+    attempt: int = 1
+    continues: bool = False
+    can_go_on: bool = False
 
     @property
     def lanes(self) -> tuple[Lane, Lane, Lane]:
@@ -71,18 +77,55 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownTurn:
-    """A person's message, the reply that stands under it, and the attempts before that one."""
+class Other:
+    """A reply that no generation here made: a person's own version of one, or one that was imported."""
 
     message: Message
-    reply: Reply | None
+    answer: Lane
+    reasoning: Lane
+    model: str
+
+    @property
+    def is_own(self) -> bool:
+        return self.message.kind == MessageKind.EDITED
+
+
+class Way(NamedTuple):
+    """Where a step of the switcher leads: through `message`, or to it as it stands without an answer."""
+
+    message: UUID
+    unanswered: bool = False
+
+
+class Switcher(NamedTuple):
+    """Which version is shown, of how many, and where the steps lead."""
+
+    place: int
+    total: int
+    previous: Way | None
+    following: Way | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTurn:
+    """A person's message, the reply that stands under it, the replies that this one goes on from, and the attempts that
+    did not become an answer. `follows` is the message of the turn before."""
+
+    message: Message
+    reply: Reply | None = None
     earlier: list[Reply] = field(default_factory=list)
+    other: Other | None = None
+    before: list[Reply] = field(default_factory=list)
+    questions: Switcher | None = None
+    replies: Switcher | None = None
+    follows: UUID | None = None
+    last: bool = True
 
 
 def reply_of(generation: Generation, *, current: bool = True) -> Reply:
     """Read a generation for showing; `current` is whether a person may still try it again."""
     unfinished = not generation.is_final
-    message = None if unfinished else _message_of(generation)
+    message = _message_of(generation) if generation.state == State.confirmed else None
     anchor = f"g{generation.number}"
     if message is not None:
         text = Snapshot(
@@ -107,6 +150,9 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
         ending=endings.ending(generation.state, generation.reason, generation.detail),
         waited_s=int((timezone.now() - generation.created).total_seconds()) if unfinished else 0,
         facts=None if unfinished else _facts(generation),
+        attempt=generation.attempt,
+        continues=generation.continues_id is not None,
+        can_go_on=branches.can_go_on(generation, text.answer),
     )
 
 
@@ -130,19 +176,65 @@ def render_reply(generation: Generation) -> str:
     return render_to_string("chat/_reply.html", {"reply": reply_of(generation)})
 
 
-def shown(turn: Turn, *, last: bool = True) -> ShownTurn:
-    """A turn for `_turn.html`; only the last turn's last reply can be tried again."""
-    if not turn.generations:
-        return ShownTurn(turn.message, None)
-    *earlier, latest = turn.generations
+def shown(turn: Turn, *, last: bool = True, follows: UUID | None = None) -> ShownTurn:
+    """A turn for `_turn.html`; only the last turn's last reply can be tried again at once."""
+    latest = turn.open_generations[-1] if turn.open_generations else None
+    row, other = latest, None
+    if turn.reply is not None:
+        row = next((each for each in turn.generations if each.pk == turn.reply.generation_id), None)
+        other = _other(turn.reply) if row is None else None
+    parts = branches.parts(row) if row is not None else []
+    apart = {row, *parts}
+    if turn.replies is not None and None in turn.replies.all:
+        apart.add(latest)  # it has a place of its own among the versions
     return ShownTurn(
-        turn.message, reply_of(latest, current=last), [reply_of(each, current=False) for each in earlier]
+        turn.message,
+        reply_of(row, current=last) if row is not None else None,
+        [reply_of(each, current=False) for each in turn.open_generations if each not in apart],
+        other,
+        [reply_of(each, current=False) for each in parts],
+        _switcher(turn.questions, turn.message.pk),
+        _switcher(turn.replies, turn.message.pk),
+        follows,
+        last,
     )
 
 
-def render_turn(turn: Turn, *, last: bool = True) -> str:
-    """The whole turn as a fragment, for a page that learns of it while it is open."""
-    return render_to_string("chat/_turn.html", {"turn": shown(turn, last=last)})
+def shown_all(turns: Sequence[Turn]) -> list[ShownTurn]:
+    """Every turn of a page."""
+    before: list[UUID | None] = [None, *(turn.message.pk for turn in turns)]
+    return [
+        shown(turn, last=turn is turns[-1], follows=follows)
+        for turn, follows in zip(turns, before, strict=False)
+    ]
+
+
+def _switcher(versions: Versions | None, question: UUID) -> Switcher | None:
+    if versions is None or len(versions.all) < 2:
+        return None
+    ways = [Way(each or question, each is None) for each in versions.all]
+    at = versions.all.index(versions.shown)
+    previous = ways[at - 1] if at else None
+    following = ways[at + 1] if at + 1 < len(ways) else None
+    return Switcher(at + 1, len(ways), previous, following)
+
+
+def _other(message: Message) -> Other:
+    anchor = f"m{message.pk.hex[:12]}"
+    return Other(
+        message,
+        _lane("answer", message.text, anchor, unfinished=False),
+        _lane("reasoning", message.reasoning, f"{anchor}r", unfinished=False),
+        message.origin_model,
+    )
+
+
+def render_turn(turns: Sequence[Turn], place: int) -> str:
+    """One turn of a page as a fragment, for a page that learns of it while it is open."""
+    follows = turns[place - 1].message.pk if place else None
+    return render_to_string(
+        "chat/_turn.html", {"turn": shown(turns[place], last=place == len(turns) - 1, follows=follows)}
+    )
 
 
 def _lane(name: str, text: str, anchor: str, *, unfinished: bool) -> Lane:

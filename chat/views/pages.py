@@ -19,7 +19,7 @@ from chat import conversations, generations
 from chat.generations import Busy, Rejected
 from chat.models import Conversation, Generation
 from chat.replies import endings
-from chat.replies.reply import render_turn, shown
+from chat.replies.reply import render_turn, shown_all
 from chat.views.answers import SeeOther, refusal, wants_json
 from chat.views.composer import Composer, ask_form, compose, sent_again
 
@@ -54,11 +54,11 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 
 def fragment(generation: Generation, owned: Conversation) -> str:
-    """The turn of `generation` as HTML: the message and every attempt at its reply."""
+    """The turn of `generation` as HTML: the message and every attempt at its reply; "" where another branch is shown."""
     turns = conversations.transcript(owned)
-    for turn in turns:
+    for place, turn in enumerate(turns):
         if turn.message.pk == generation.parent_id:
-            return render_turn(turn, last=turn is turns[-1])
+            return render_turn(turns, place)
     return ""
 
 
@@ -155,11 +155,9 @@ def _home(request: HttpRequest, composer: Composer, status: int = 200) -> HttpRe
 def _conversation(
     request: HttpRequest, owned: Conversation, composer: Composer, status: int = 200
 ) -> HttpResponse:
-    transcript = conversations.transcript(owned)
-    turns = [shown(turn, last=turn is transcript[-1]) for turn in transcript]
-    writing = next(
-        (turn.reply for turn in reversed(turns) if turn.reply is not None and turn.reply.unfinished), None
-    )
+    turns = shown_all(conversations.transcript(owned))
+    # On whatever branch: it is one at a time.
+    writing = Generation.objects.unfinished().filter(conversation=owned).first()
     context: dict[str, Any] = {
         "conversation": owned,
         "turns": turns,

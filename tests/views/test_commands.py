@@ -9,7 +9,7 @@ from django.test import Client
 
 from chat import generations
 from chat.models import Generation, Message
-from tests.rows import cut, ended, opened, reading, sent
+from tests.rows import cut, ended, fresh, opened, reading, sent
 
 JSON = {"Accept": "application/json"}
 
@@ -89,16 +89,13 @@ def test_try_again_while_one_is_written(page: Client, ana: User) -> None:
     assert Generation.objects.count() == 2
 
 
-def test_what_is_ready_is_not_tried_again(page: Client, ana: User) -> None:
-    """An old page may still show the button; it changes nothing."""
+def test_what_is_ready_gets_another_answer_beside_it(page: Client, ana: User) -> None:
+    """The answer stays an answer; the new one is written under the same message."""
     whole = ended(sent(ana), reading())
     answer = page.post(f"/generations/{whole.pk}/retry/", headers=JSON)
-    assert (answer.status_code, answer.json()) == (
-        409,
-        {"error": "rejected", "message": "This reply can no longer be tried again."},
-    )
-    assert page.post(f"/generations/{whole.pk}/retry/").status_code == 303
-    assert Generation.objects.count() == 1
+    assert (answer.status_code, answer.json()["handle"]) == (201, 2)
+    assert fresh(whole).state == "confirmed"
+    assert Generation.objects.get(number=2).parent_id == whole.parent_id
 
 
 def test_turn_is_what_the_page_shows(page: Client, ana: User) -> None:

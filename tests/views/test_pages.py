@@ -321,7 +321,7 @@ def test_earlier_attempts_are_folded(page: Client, ana: User) -> None:
 @pytest.mark.parametrize("state", list(State))
 def test_every_state_has_a_page(page: Client, ana: User, state: State) -> None:
     """Whatever the table of states allows can be met by a person who opens the page."""
-    generation = brought_to(state, ana)
+    generation = ended(sent(ana), reading()) if state is State.confirmed else brought_to(state, ana)
     text = shown(page, address(generation))
     assert [each["state"] for each in attributes(text)] == [str(state)]
 
@@ -335,8 +335,8 @@ def test_length_of_a_conversation_costs_no_queries(
     for turn in range(5):
         ended(sent(ana, f"And {turn}?", conversation=owned), cut() if turn % 2 else reading())
     page.get(address(first))
-    # Session, user, conversation, messages, their files, generations, presets, contents.
-    with django_assert_num_queries(8):
+    # Session, user, conversation, tree, messages, their files, generations, the one that is written, presets, contents.
+    with django_assert_num_queries(10):
         text = shown(page, address(first))
     assert len(attributes(text)) == 6
 
