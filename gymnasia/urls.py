@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.urls import include, path, reverse
 from django.views.generic import RedirectView
 
+from chat.accounts import oidc
 from chat.views import health
 
 
@@ -32,6 +33,7 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("admin/", admin.site.urls),
     path("accounts/2fa/", RedirectView.as_view(pattern_name="chat:settings")),  # our own page lists it all
+    path("accounts/oidc/<slug:provider_id>/login/", oidc.login),  # allauth's, with its faults told
     path("accounts/", include("allauth.urls")),
     path("", include("chat.urls")),
 ]

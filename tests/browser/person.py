@@ -138,7 +138,7 @@ class Person:
         self.page.locator("input[name=username]").fill(self.name)
         for field in ("password1", "password2"):
             self.page.locator(f"input[name={field}]").fill(self.password)
-        self.page.locator("main form button[type=submit]").click()
+        self.page.locator("form:has([name=password1]) button[type=submit]").click()
         expect(self.page.locator("textarea")).to_be_visible()
         return self
 

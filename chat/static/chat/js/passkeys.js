@@ -62,8 +62,7 @@ function watch(form) {
     line.hidden = words === "";
   };
   /** @type {HTMLElement} */ (button.parentElement).hidden = false;
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  const ask = async () => {
     if (button.getAttribute("aria-disabled") === "true") return;
     tell("");
     if (!isSecureContext) return tell(form.dataset.insecure ?? "");
@@ -76,6 +75,11 @@ function watch(form) {
       tell(form.dataset[reason(error)] ?? "");
       button.removeAttribute("aria-disabled");
     }
+  };
+  button.addEventListener("click", () => void ask());
+  form.addEventListener("submit", (event) => {
+    event.preventDefault(); // Enter in the line of the name
+    void ask();
   });
 }
 
