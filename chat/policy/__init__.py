@@ -1,0 +1,1 @@
+"""The coach's rules as tables: which questions are about health, and what an answer may not say."""
