@@ -1,12 +1,14 @@
-"""The audit: every generation with its journal, for people with the permission to look. Nothing can be changed here.
+"""The audit: every generation with its journal, for people with the permission to look. Nothing of it can be changed here.
 
 Takes rows, gives Django's own admin pages. A state moves by `journal.py` alone, so nobody may add, change or delete
-anything, whatever their permissions; texts stand on detail pages only, never in lists.
+anything of a conversation, whatever their permissions; texts stand on detail pages only, never in lists. What an
+administrator does decide (by which gate a model is shown) is kept with who, when, and what it was before.
 """
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -16,17 +18,30 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message, Preset, Subject
+from chat import catalogue
+from chat.models import (
+    Checkpoint,
+    Conversation,
+    GatePolicy,
+    Generation,
+    JournalRow,
+    Message,
+    Preset,
+    Subject,
+)
+from chat.providers.endpoints import ENDPOINTS
 
 if TYPE_CHECKING:
-    ReadOnlyBase = admin.ModelAdmin[Any]
+    Base = admin.ModelAdmin[Any]
+    FormBase = forms.ModelForm[GatePolicy]
 else:
-    ReadOnlyBase = admin.ModelAdmin
+    Base = admin.ModelAdmin
+    FormBase = forms.ModelForm
 
 NOTHING = "-"
 
 
-class ReadOnly(ReadOnlyBase):
+class ReadOnly(Base):
     """Looking needs the model's view permission; the rest is refused to everybody, superusers included."""
 
     actions = None
@@ -90,7 +105,18 @@ class GenerationAdmin(ReadOnly):
         (_("For whom"), {"fields": ("user", "session", "conversation", "number", "parent")}),
         (
             _("Asked with"),
-            {"fields": ("flow", "prompt_version", "endpoint", "wire", "model", "settings")},
+            {
+                "fields": (
+                    "flow",
+                    "gate",
+                    "gate_rule",
+                    "prompt_version",
+                    "endpoint",
+                    "wire",
+                    "model",
+                    "settings",
+                )
+            },
         ),
         (
             _("What the provider said of itself"),
@@ -108,7 +134,16 @@ class GenerationAdmin(ReadOnly):
         ),
         (
             _("Attempts"),
-            {"fields": ("attempt", "automatic_retries", "requests", "retry_of", "tried_again_by")},
+            {
+                "fields": (
+                    "attempt",
+                    "automatic_retries",
+                    "requests",
+                    "retry_of",
+                    "continues",
+                    "tried_again_by",
+                )
+            },
         ),
         (_("Stop"), {"fields": ("cancelled_by", "cancel_requested_at", "provider_cancel")}),
         (_("Runner"), {"fields": ("owner", "fence", "lease_until")}),
@@ -248,7 +283,7 @@ class MessageAdmin(ReadOnly):
 
 
 @admin.register(Preset)
-class PresetAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # as above
+class PresetAdmin(Base):
     """The presets that everybody here may choose: made here and nowhere else. A person's own are theirs."""
 
     list_display = ("name",)
@@ -257,3 +292,47 @@ class PresetAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # as above
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Preset]:
         return super().get_queryset(request).filter(user=None)
+
+
+class GatePolicyForm(FormBase):
+    """The provider is chosen among those that there are: a name that nobody has would switch nothing, silently."""
+
+    endpoint = forms.ChoiceField(label=_("provider"))
+
+    class Meta:
+        model = GatePolicy
+        fields = ("endpoint", "model", "gate", "chars", "for_health")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [*catalogue.endpoints(), *(endpoint.name for endpoint in ENDPOINTS)]
+        if self.instance.endpoint:
+            names.append(self.instance.endpoint)
+        self.fields["endpoint"].choices = [(name, name) for name in dict.fromkeys(names)]  # type: ignore[attr-defined]
+
+
+@admin.register(GatePolicy)
+class GatePolicyAdmin(Base):
+    """By which gate a model is shown, from the next reply on. Each change is logged with both values."""
+
+    form = GatePolicyForm
+    list_display = ("endpoint", "model", "spelled", "for_health", "changed", "changed_by")
+    readonly_fields = ("changed", "changed_by")
+    actions = None  # deleting one by one writes who did
+
+    def save_model(self, request: HttpRequest, obj: GatePolicy, form: Any, change: Any) -> None:
+        obj.changed_by_id = request.user.pk
+        super().save_model(request, obj, form, change)
+
+    def construct_change_message(
+        self,
+        request: HttpRequest,  # noqa: ARG002 (Django passes it)
+        form: Any,
+        formsets: Any,  # noqa: ARG002
+        add: bool = False,  # noqa: FBT001, FBT002
+    ) -> Any:
+        """What it is now, and what each field was."""
+        if add:
+            return f"Added {form.instance}"
+        was = ", ".join(f"{name} was {form.initial.get(name)!r}" for name in form.changed_data)
+        return f"Now {form.instance}; {was or 'nothing changed'}"

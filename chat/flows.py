@@ -1,10 +1,16 @@
-"""What a conversation is for: system prompt, gate and their version, one row per flow.
+"""What a conversation is for: system prompt, gates, rules and their version, one row per flow.
 
-Pure data. An installation's own system prompt (`GYMNASIA_SYSTEM_PROMPT`) makes the flow `custom` out of the default.
+Pure data, and the one decision that it leads to: by which gate a reply is shown, and why. An installation's own system
+prompt (`GYMNASIA_SYSTEM_PROMPT`) makes the flow `custom` out of the default.
 """
 
 import hashlib
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
+
+from chat.policy import advice, health
+from chat.streaming.deltas import PartKind
+from chat.streaming.gates import Check, Gate, allow, make
 
 COACH_PROMPT = (
     "You are Gymnasia, a friendly and careful fitness coach. Answer in the language of the question: Portuguese, "
@@ -14,11 +20,14 @@ COACH_PROMPT = (
 
 
 class Flow(NamedTuple):
-    """One row. `gate` names a row of `chat.streaming.gates.GATES`."""
+    """One row. `gate` and `health_gate` are spelled as in `chat.streaming.gates`; without a `health_gate` no question is
+    looked at. `ruled`: what the model says is held against `chat.policy.advice`."""
 
     name: str
     system_prompt: str
     gate: str
+    health_gate: str = ""
+    ruled: bool = False
 
     @property
     def prompt_version(self) -> str:
@@ -42,9 +51,60 @@ def told(flow: Flow, preset: str = "", instructions: str = "") -> Flow:
     return flow._replace(system_prompt="\n\n".join([flow.system_prompt, *added])) if added else flow
 
 
-COACH = Flow("coach", COACH_PROMPT, "immediate")
+COACH = Flow("coach", COACH_PROMPT, "sentence", health_gate="whole", ruled=True)
 
 
 def current(system_prompt: str = "") -> Flow:
     """The flow of this installation: the coach, or the team's own prompt."""
     return Flow("custom", system_prompt, "immediate") if system_prompt else COACH
+
+
+# --- by which gate --------------------------------------------------------------------------------------------------
+class Switch(NamedTuple):
+    """An administrator's word for a model: its gate, and whether it holds for questions about health as well."""
+
+    gate: str
+    for_health: bool
+    where: str
+
+
+class Chosen(NamedTuple):
+    """A gate, and the rule that chose it: `health: pain`, `flow: coach`, `switch: openai`."""
+
+    gate: str
+    rule: str
+
+
+HEALTH = "health: "
+
+
+def choose(flow: Flow, asked: Sequence[str], switch: Switch | None = None) -> Chosen:
+    """The gate of the next reply: a question about health first, then an administrator, then the flow's own.
+
+    `asked` is what the person wrote on this branch, oldest first; the rule is kept with the generation.
+    """
+    topic = health.topic_of_turns(asked) if flow.health_gate else None
+    rule = f"{HEALTH}{topic}" if topic else ""
+    if switch is not None and (not topic or switch.for_health):
+        # What it was about stays in the rule: the answer is still held against what holds for health.
+        return Chosen(switch.gate, f"{rule or 'any'}; switch: {switch.where}")
+    if topic:
+        return Chosen(flow.health_gate, rule)
+    return Chosen(flow.gate, f"flow: {flow.name}")
+
+
+def is_about_health(rule: str) -> bool:
+    """Whether the rule that chose a gate found a question about health."""
+    return rule.startswith(HEALTH)
+
+
+def check_of(flow: Flow, rule: str) -> Check:
+    """What a gate of this flow asks of each stretch before it is shown."""
+    about_health = is_about_health(rule)
+    return (lambda text: advice.broken_rule(text, about_health=about_health)) if flow.ruled else allow
+
+
+def gates_of(flow: Flow, gate: str, rule: str) -> Callable[[PartKind], Gate]:
+    """How each part of one reply gets its gate: reasoning and refusals wait as the answer does."""
+    check = check_of(flow, rule)
+    return lambda _kind: make(gate, check)

@@ -16,7 +16,7 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from chat import attachments, journal, tree, tuning
+from chat import attachments, gating, journal, tree, tuning
 from chat.journal import Fired
 from chat.launching import tell
 from chat.models import Conversation, Generation, Message, MessageKind
@@ -174,6 +174,8 @@ def queue(
 ) -> Generation:
     """A new queued generation for `message`; the engines are told. Call it in the transaction that makes its reason."""
     flow = tuning.flow_of(conversation)
+    endpoint, model = endpoint or conversation.endpoint, model or conversation.model
+    chosen = gating.choose(flow, message, endpoint, model)
     last = Generation.objects.filter(conversation=conversation).aggregate(last=Max("number"))["last"] or 0
     try:
         with transaction.atomic():
@@ -183,13 +185,13 @@ def queue(
                 user_id=user.pk if user else None,
                 session=session,
                 parent=message,
-                settings=tuning.settings_of(
-                    conversation, endpoint or conversation.endpoint, model or conversation.model
-                ),
+                settings=tuning.settings_of(conversation, endpoint, model),
                 flow=flow.name,
+                gate=chosen.gate,
+                gate_rule=chosen.rule,
                 prompt_version=flow.prompt_version,
-                endpoint=endpoint or conversation.endpoint,
-                model=model or conversation.model,
+                endpoint=endpoint,
+                model=model,
                 attempt=retry_of.attempt + 1 if retry_of else 1,
                 automatic_retries=retry_of.automatic_retries + 1 if retry_of and automatic else 0,
                 retry_of=retry_of,

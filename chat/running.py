@@ -140,7 +140,7 @@ def end(job: Job, reading: Reading, text: Snapshot) -> Ended:
     facts = _facts(row, reading)
     with transaction.atomic():
         if trigger is Trigger.ended_whole:
-            fired = _confirm(row, reading, facts, at)
+            fired = _confirm(row, reading, text, facts, at)
         else:
             fired = journal.fire(
                 row,
@@ -192,7 +192,9 @@ def _facts(row: Generation, reading: Reading) -> dict[str, Any]:
     }
 
 
-def _confirm(row: Generation, reading: Reading, facts: dict[str, Any], at: dt.datetime) -> Fired:
+def _confirm(
+    row: Generation, reading: Reading, text: Snapshot, facts: dict[str, Any], at: dt.datetime
+) -> Fired:
     if row.conversation is None:
         raise ValueError("a claimed generation has a conversation")
     fired = journal.fire(row, Trigger.ended_whole, seen=row.state, actor=row.owner, fence=row.fence, **facts)
@@ -227,7 +229,8 @@ def _confirm(row: Generation, reading: Reading, facts: dict[str, Any], at: dt.da
         parent=row.parent,
         kind=MessageKind.ANSWER,
         text=reading.answer,
-        reasoning=reading.reasoning,
+        # Of thoughts that broke a rule only what was shown before they did.
+        reasoning=text.reasoning if reading.silenced else reading.reasoning,
         carry=json.dumps(reading.carry, ensure_ascii=False) if reading.carry else "",
         generation=row,
     )

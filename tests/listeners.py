@@ -47,6 +47,7 @@ def cookie(ana: AbstractBaseUser) -> bytes:
 async def engine(
     provider: ScriptedProvider, row: Generation, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[EmbeddedEngine]:
+    settings.SYSTEM_PROMPT = "Answer."  # the flow that shows each word at once
     settings.GYMNASIA = settings.GYMNASIA.but(sweep_interval_s=0.1, look_interval_s=0.2)
     running = EmbeddedEngine(
         settings.GYMNASIA,

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
 from chat import generations
 from chat.admin import GenerationAdmin
-from chat.models import Conversation, Generation, JournalRow, Message, Preset
+from chat.models import Conversation, GatePolicy, Generation, JournalRow, Message, Preset
 from tests.rows import cut, ended, person, reading, sent
 
 MODELS = (Generation, JournalRow, Conversation, Message)
@@ -102,7 +103,7 @@ def test_every_table_of_ours_is_read_only() -> None:
     """One that is registered later must not be forgotten."""
     from chat.admin import ReadOnly
 
-    kept_here = {Preset}
+    kept_here = {Preset, GatePolicy}
     registered = admin.site._registry.items()
     ours = [each for model, each in registered if model._meta.app_label == "chat" and model not in kept_here]
     assert len(ours) == len(MODELS)
@@ -212,3 +213,51 @@ def test_presets_for_everybody_are_made_here(root: Client) -> None:
     assert (ours.name, ours.text) == ("Ours", "Be kind.")
     text = text_of(root, reverse("admin:chat_preset_changelist"))
     assert ("Ours" in text, "Hers" in text) == (True, False)
+
+
+# --- what an administrator decides ----------------------------------------------------------------------------------
+def test_a_gate_is_switched_and_the_log_keeps_both_values(root: Client) -> None:
+    """Who looks later must see who did it, and what held before."""
+    form = {"endpoint": "openai", "model": "gpt-x", "gate": "window", "chars": "80"}
+    assert root.post(address(GatePolicy, "add"), form).status_code == 302
+    row = GatePolicy.objects.get()
+    changed = {**form, "gate": "whole", "chars": "", "for_health": "on"}
+    assert root.post(address(GatePolicy, "change", row.pk), changed).status_code == 302
+    row.refresh_from_db()
+    assert (row.spelled, row.for_health, str(row.changed_by)) == ("whole", True, "root")
+    told = list(LogEntry.objects.order_by("pk").values_list("user__username", "change_message"))
+    assert told == [
+        ("root", "Added openai:gpt-x: window 80"),
+        ("root", "Now openai:gpt-x: whole; gate was 'window', chars was 80, for_health was False"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("gate", "ajar", "Select a valid choice. ajar is not one"),
+        ("endpoint", "nowhere", "Select a valid choice. nowhere is not one"),
+        ("chars", "0", "greater than or equal to 1"),
+        ("chars", "100001", "less than or equal to 100000"),
+    ],
+)
+def test_a_gate_that_could_not_be_made_is_refused(
+    root: Client, field: str, value: str, sentence: str
+) -> None:
+    form = {"endpoint": "openai", "model": "", "gate": "window", "chars": "80", field: value}
+    response = root.post(address(GatePolicy, "add"), form)
+    assert (response.status_code, sentence in response.content.decode()) == (200, True)
+    assert not GatePolicy.objects.exists()
+
+
+@pytest.mark.django_db
+def test_staff_without_permission_switches_no_gate() -> None:
+    eva = client_of("eva", is_staff=True)
+    assert eva.post(address(GatePolicy, "add"), {"endpoint": "openai", "gate": "whole"}).status_code == 403
+    assert not GatePolicy.objects.exists()
+
+
+def test_the_chosen_gate_stands_on_the_page_of_a_generation(root: Client) -> None:
+    row = sent(person("ida"), "My knee hurts")
+    page = text_of(root, address(Generation, "change", row.pk))
+    assert ("whole" in page, "health: pain" in page) == (True, True)

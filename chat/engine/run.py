@@ -10,7 +10,7 @@ from uuid import UUID
 
 from chat.conf import Conf
 from chat.drafts import Save
-from chat.flows import Flow
+from chat.flows import gates_of
 from chat.journal import Fired
 from chat.models import Generation
 from chat.providers.base import Endpoint, Wire
@@ -18,7 +18,6 @@ from chat.providers.profiles import profile
 from chat.running import Job
 from chat.streaming.draft import LANES, Draft
 from chat.streaming.frames import Snapshot
-from chat.streaming.gates import GATES
 from chat.streaming.outcome import Ending, Outcome, Reason
 from chat.streaming.pipeline import Append, Pipeline, WireReader
 from chat.streaming.throttle import Throttle
@@ -52,15 +51,16 @@ class Run:
         self.stopping: Reason | None = None
         self.ending = False
 
-    def begin(self, endpoint: Endpoint, wire: Wire, flow: Flow, conf: Conf) -> None:
-        """A stream was opened: from here on there is something to read."""
-        gate = GATES[flow.gate]
+    def begin(self, endpoint: Endpoint, wire: Wire, job: Job, conf: Conf) -> None:
+        """A stream was opened: from here on there is something to read. The gate is the one that was chosen when the
+        generation was queued."""
+        row = job.generation
         self.reader = wire.reader(profile(endpoint.profile))
         self.pipeline = Pipeline(
             self.reader,
             max_event_bytes=conf.max_event_bytes,
             max_chars=conf.max_answer_chars,
-            gate=lambda _kind: gate(),
+            gate=gates_of(job.flow, row.gate, row.gate_rule),
             framing=wire.framing,
         )
 

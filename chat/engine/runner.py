@@ -166,7 +166,7 @@ class Runner:
             async with self.parts.upstream.open(request) as response:
                 if not response.is_event_stream:
                     raise await self._refusal(response, source.wire)
-                run.begin(source.endpoint, source.wire, job.flow, self.parts.conf)
+                run.begin(source.endpoint, source.wire, job, self.parts.conf)
                 # The move and the reading go on side by side: a first text never waits for the database.
                 run.opening = asyncio.create_task(self._opened(run, job, source.wire.name, requests=number))
                 ending = await self._consume(run, job, response)
@@ -216,6 +216,10 @@ class Runner:
         if run.stream.started and not run.told:
             await self._tell_first_text(run, job)
         reading = run.stream.reading()
+        if reading.confirmable:
+            # What is still held gets its check, and is shown with the answer that it becomes, or never: in no paint.
+            run.stream.release()
+            reading = run.stream.reading()
         if reading.outcome is Outcome.open:  # it may still run there, but it cannot be reached from here
             reason = reading.reason or Reason.connection_lost
             return of_verdict(Verdict(Outcome.incomplete, reason), so_far=reading)
@@ -255,7 +259,7 @@ class Runner:
         """A lost runner's generation that goes on at its provider: read again from the first event, what people have
         seen of it must come again to the letter, and the rest is appended."""
         run.told = job.generation.state != State.received
-        run.begin(source.endpoint, source.wire, job.flow, self.parts.conf)
+        run.begin(source.endpoint, source.wire, job, self.parts.conf)
         run.response_id = job.generation.provider_response_id
         run.taken_over = True
         reading = await self._conclude(run, job, source, "cut")

@@ -6,6 +6,7 @@ from .form_key import FormKey
 from .generation import Checkpoint, Generation, JournalRow, Subject
 from .imported import Import
 from .index import Departure, IndexRow, Why
+from .policy import GatePolicy
 from .preferences import Preferences
 from .preset import Preset
 
@@ -16,6 +17,7 @@ __all__ = [
     "Conversation",
     "Departure",
     "FormKey",
+    "GatePolicy",
     "Generation",
     "Import",
     "IndexRow",

@@ -72,6 +72,9 @@ class Generation(models.Model):
     lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
 
     flow = models.CharField(_("flow"), max_length=40, default="chat")
+    # Chosen before the launch, from what the person wrote; a runner that takes over shows by the same gate.
+    gate = models.CharField(_("gate"), max_length=40, default="immediate")
+    gate_rule = models.CharField(_("why this gate"), max_length=300, blank=True)
     endpoint = models.CharField(_("provider"), max_length=40)
     wire = models.CharField(_("wire"), max_length=40, blank=True)
     model = models.CharField(_("model"), max_length=200)

@@ -34,6 +34,7 @@ MARKS: dict[str, Text] = {
     "cut": pgettext_lazy("mark of a reply", "cut off"),
     "limit": pgettext_lazy("mark of a reply", "too long"),
     "refused": pgettext_lazy("mark of a reply", "refused"),
+    "withdrawn": pgettext_lazy("mark of a reply", "withdrawn"),
     "failed": pgettext_lazy("mark of a reply", "failed"),
     "expired": pgettext_lazy("mark of a reply", "out of time"),
 }
@@ -69,7 +70,13 @@ REASONS: dict[str, Ending] = {
     "model_refusal": Ending("refused", _("The model declined to answer. Other words may help.")),
     "refusal": Ending("refused", _("The model broke off and declined to go on. Other words may help.")),
     "prompt_blocked": Ending("refused", _("The provider's rules kept this question from the model.")),
-    "policy": Ending("refused", _("The provider's policy does not allow this reply.")),
+    "policy": Ending(
+        "withdrawn",
+        _(
+            "This reply broke one of our rules for safe advice, so we took it back. For your health, ask a doctor or a "
+            "physiotherapist."
+        ),
+    ),
     # Something is broken, there or here.
     "provider_error": Ending("failed", _("The provider ran into an error of its own.")),
     "rate_limited": Ending(

@@ -15,9 +15,11 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from chat import branches, drafts, rendering
 from chat.conversations import Turn, Versions
+from chat.flows import is_about_health
 from chat.models import Generation, Message, MessageKind
 from chat.replies import endings, picker
 from chat.replies.rendered import RENDERED
@@ -66,6 +68,7 @@ class Reply:
     at: dt.datetime | None = None
     ending: endings.Ending | None = None
     waited_s: int = 0
+    checking: str = ""
     facts: Facts | None = None
     attempt: int = 1
     continues: bool = False
@@ -149,11 +152,17 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
         at=generation.confirmed_at or generation.ended_at,
         ending=endings.ending(generation.state, generation.reason, generation.detail),
         waited_s=int((timezone.now() - generation.created).total_seconds()) if unfinished else 0,
+        checking=_checking(generation) if unfinished else "",
         facts=None if unfinished else _facts(generation),
         attempt=generation.attempt,
         continues=generation.continues_id is not None,
         can_go_on=branches.can_go_on(generation, text.answer),
     )
+
+
+def _checking(row: Generation) -> str:
+    """What is being done with text that has come and is not shown yet."""
+    return _("checking the health advice") if is_about_health(row.gate_rule) else _("checking")
 
 
 def _facts(row: Generation) -> Facts:

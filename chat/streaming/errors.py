@@ -12,6 +12,7 @@ Takes nothing; gives the tree below. Knows nothing of HTTP: what a transport rai
         ├── FeedAfterClose       a stage was fed after its close
         ├── ReleaseBeforeClose   held text was asked for before the stream had ended
         ├── UnknownSetting       a prompt carries a setting that its wire does not know
+        ├── UnknownGate          a gate was asked for by a name or size that there is not
         └── IllegalTransition    a non-final state has no cell for that trigger
 """
 
@@ -74,6 +75,10 @@ class ReleaseBeforeClose(Misuse):
 
 class UnknownSetting(Misuse):
     """A prompt carries a setting that its wire does not know."""
+
+
+class UnknownGate(Misuse):
+    """A gate was asked for by a name or size that there is not."""
 
 
 class IllegalTransition(Misuse):

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from chat.streaming.errors import FeedAfterClose
+from chat.streaming.errors import FeedAfterClose, UnknownGate
 from chat.streaming.sentences import Sentences
 
 Check = Callable[[str], str | None]
 """Looks at text that is about to be released; returns the name of the rule that it breaks, or None."""
 
 DEFAULT_CHARS = 200
+MOST_CHARS = 100_000
 
 
 def allow(text: str) -> None:
@@ -89,12 +90,14 @@ class _Checked:
 
 
 class BySentence(_Checked):
-    """Lets whole sentences through, each checked alone."""
+    """Lets whole sentences through, each checked together with the one before it: "Take aspirin. Two tablets." says
+    more than either half."""
 
-    __slots__ = ("_sentences",)
+    __slots__ = ("_before", "_sentences")
 
     def __init__(self, check: Check = allow) -> None:
         super().__init__(check)
+        self._before = ""
         self._sentences = Sentences()
 
     def _feed(self, text: str) -> list[str]:
@@ -106,8 +109,9 @@ class BySentence(_Checked):
     def _release(self, sentences: list[str]) -> list[str]:
         released = []
         for sentence in sentences:
-            if not self._passes(sentence):
+            if not self._passes(self._before + sentence):
                 break
+            self._before = sentence
             released.append(sentence)
         return released
 
@@ -220,3 +224,22 @@ GATES: dict[str, GateMaker] = {
     "whole": lambda n=DEFAULT_CHARS, check=allow: Whole(check),  # noqa: ARG005 (no size either)
 }
 """How to make each gate, by the name that a setting uses."""
+
+SIZED = frozenset({"window", "hold_first"})
+"""The gates whose name may be followed by a number of characters: `window 400`."""
+
+
+def spell(name: str, n: int | None = None) -> str:
+    """Return a gate's name with its size, as settings and rows hold it."""
+    return f"{name} {n or DEFAULT_CHARS}" if name in SIZED else name
+
+
+def make(spelled: str, check: Check = allow) -> Gate:
+    """Return a fresh gate of that name and size; raise `UnknownGate` for any other text."""
+    name, _, size = spelled.partition(" ")
+    sized = not size or (name in SIZED and size.isdecimal() and 1 <= int(size) <= MOST_CHARS)
+    if name not in GATES or not sized:
+        raise UnknownGate(
+            f"expected one of {', '.join(GATES)} ({' and '.join(sorted(SIZED))} with 1 to {MOST_CHARS}), got {spelled!r}"
+        )
+    return GATES[name](int(size) if size else DEFAULT_CHARS, check)

@@ -126,6 +126,8 @@ class Pipeline:
         self._make_gate = gate
         self._gates: list[Gate | None] = []
         self._reasoning_shown: Part | None = None
+        self._rule: str | None = None
+        self._silenced: str | None = None
         # The last part, where its gate lets everything through at once: nearly every delta continues it, and needs
         # neither a search nor a gate.
         self._open: Part | None = None
@@ -206,6 +208,8 @@ class Pipeline:
             carry=_storable_values(reader.carry),
             divergence=reader.divergence,
             late_events=reader.late_events,
+            rule=self._rule,
+            silenced=self._silenced,
         )
 
     def _read(self, split: Callable[[str], list[Event]], text: str, released: _Released) -> None:
@@ -280,8 +284,14 @@ class Pipeline:
                 self._reasoning_shown = part
             for text in texts:
                 released.add(part.lane, text)
-        if gate.blocked is not None:
+        if gate.blocked is None:
+            return
+        if part.kind is PartKind.reasoning:
+            # A model may well think of what it then does not say: its thoughts are shown no further, and the reply goes on.
+            self._silenced = self._silenced or gate.blocked
+        else:
             self._deaf = True
+            self._rule = gate.blocked
             self.fault = Verdict(
                 Outcome.refused, Reason.policy, detail=f"rule {gate.blocked} blocked the {part.kind}"
             )

@@ -30,7 +30,10 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What a stream amounted to; while it is open, what it amounts to so far."""
+    """What a stream amounted to; while it is open, what it amounts to so far.
+
+    `rule` names the rule of ours that ended it; `silenced` the one for which its reasoning is not shown any further.
+    """
 
     outcome: Outcome
     reason: Reason | None
@@ -47,6 +50,8 @@ class Reading(msgspec.Struct, frozen=True):
     last_event: str | None = None
     late_events: int = 0
     carry: list[Any] = []
+    rule: str | None = None
+    silenced: str | None = None
 
     @property
     def confirmable(self) -> bool:
@@ -76,4 +81,6 @@ def of_verdict(verdict: Verdict, *, so_far: Reading | None = None) -> Reading:
         response_id=so_far.response_id if so_far else None,
         usage=so_far.usage if so_far else None,
         last_event=so_far.last_event if so_far else None,
+        rule=so_far.rule if so_far else None,
+        silenced=so_far.silenced if so_far else None,
     )

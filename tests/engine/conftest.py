@@ -18,6 +18,12 @@ MS = 0.001
 WAIT_S = 10  # the longest that anything here may take; what comes earlier is not waited for
 
 
+@pytest.fixture(autouse=True)
+def prompt_of_its_own(settings: Any) -> None:
+    """The flow `custom`, which shows each word at once: what a gate holds back is a walk of its own (`test_gates.py`)."""
+    settings.SYSTEM_PROMPT = "Answer."
+
+
 @pytest.fixture
 def provider() -> Iterator[ScriptedProvider]:
     with ScriptedProvider() as running:

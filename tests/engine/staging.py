@@ -46,10 +46,10 @@ class Stage:
         self.provider.script = play(*steps)
         return await self.walk(**told)
 
-    async def walk(self, **told: Any) -> tuple[Generation, Page]:
+    async def walk(self, *, text: str = "How long?", **told: Any) -> tuple[Generation, Page]:
         """Ask, and wait for the end."""
         engine = self.engine or await self.open(**told)
-        row = await ask(engine, self.person)
+        row = await ask(engine, self.person, text)
         page = Page(engine, row.conversation_id)
         row = await until(engine, row, *FINALS)
         await page.last()

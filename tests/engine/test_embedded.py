@@ -106,7 +106,12 @@ async def test_a_whole_stream_is_confirmed_with_its_message(
     assert row.conversation is not None
     assert row.conversation.head_id == row.message.pk
     assert (row.usage_input, row.usage_output, row.usage_reasoning) == (9, 2, 1)
-    assert (row.wire, row.endpoint, row.model, row.flow) == ("openai_chat", "scripted", "scripted-1", "coach")
+    assert (row.wire, row.endpoint, row.model, row.flow) == (
+        "openai_chat",
+        "scripted",
+        "scripted-1",
+        "custom",
+    )
     assert row.provider_response_id == "chatcmpl-scripted-0123456789abcdef"
     assert row.provider_reason == "stop"
     assert None not in (row.opened_at, row.first_event_at, row.first_text_at, row.validated_at, row.ended_at)

@@ -145,7 +145,11 @@ class ProviderProcess(Child):
 
 
 class ServerProcess(Child):
-    """`manage.py serve` on a data folder; ready when `/readyz` says so."""
+    """`manage.py serve` on a data folder; ready when `/readyz` says so.
+
+    It has a system prompt of its own, and so shows each word at once: scripts stream words, and the coach shows whole
+    sentences. `GYMNASIA_SYSTEM_PROMPT=""` brings the coach.
+    """
 
     program = ("manage.py", "serve")
 
@@ -155,6 +159,7 @@ class ServerProcess(Child):
         settings = {
             "GYMNASIA_DATA": str(data),
             "GYMNASIA_LOCAL_MODEL": "off",
+            "GYMNASIA_SYSTEM_PROMPT": "Answer.",
             "GYMNASIA_SIGNUP_RATE": "1000/m/ip",  # every walk signs up, all from one address
             "PORT": str(self.port),
         }

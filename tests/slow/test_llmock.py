@@ -147,6 +147,7 @@ async def engines(
     server: Any, transactional_db: None, settings: Any
 ) -> AsyncIterator[dict[str, EmbeddedEngine]]:
     """One engine for each wire, each before the same server."""
+    settings.SYSTEM_PROMPT = "Answer."  # the flow that shows each word at once
     quick = {"retry_backoff_s": 0.2, "checkpoint_interval_ms": 50, "idle_timeout_s": 1.0}
     conf = settings.GYMNASIA = settings.GYMNASIA.but(**quick)
     made = {}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.streaming.errors import FeedAfterClose
-from chat.streaming.gates import GATES, Gate
+from chat.streaming.errors import FeedAfterClose, UnknownGate
+from chat.streaming.gates import GATES, SIZED, Gate, make, spell
 
 NAMES = sorted(GATES)
 
@@ -96,3 +96,34 @@ def test_nothing_is_taken_after_close(name: str) -> None:
     assert gate.close() == []
     with pytest.raises(FeedAfterClose):
         gate.feed("x")
+
+
+def test_a_sentence_is_checked_with_the_one_before() -> None:
+    """ "Take aspirin. Two tablets." says more than either half."""
+
+    def no_dose(text: str) -> str | None:
+        return "dose" if "aspirin" in text and "tablets" in text else None
+
+    pieces = ("Take aspirin. ", "Two tablets. ", "Rest.")
+    assert walk(GATES["sentence"](check=no_dose), *pieces) == ([[], ["Take aspirin. "], []], [], "dose")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_gate_is_made_by_its_name(name: str) -> None:
+    """The words of a row: with a size where that counts, and none where it does not."""
+    assert type(make(spell(name))) is type(GATES[name]())
+    assert spell(name, 40) == (f"{name} 40" if name in SIZED else name)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    ["", "ajar", "whole 5", "window 0", "window -1", "window 100001", "window x", "window 1 2", " whole"],
+)
+def test_a_gate_that_there_is_not_is_told(spelled: str) -> None:
+    with pytest.raises(UnknownGate, match="expected one of immediate, "):
+        make(spelled)
+
+
+def test_a_size_is_taken_at_its_word() -> None:
+    assert walk(make("window 4"), "abcdef") == ([["abcd"]], ["ef"], None)
+    assert walk(make("hold_first 3"), "ab", "c", "d") == ([[], ["abc"], ["d"]], [], None)

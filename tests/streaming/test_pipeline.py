@@ -151,6 +151,24 @@ def test_a_blocked_gate_ends_the_stream() -> None:
     assert (pipeline.close("eof"), pipeline.release()) == ([], [])
     reading = pipeline.reading()
     assert (reading.outcome, reading.reason, reading.confirmable) == ("refused", "policy", False)
+    assert (reading.rule, reading.silenced) == ("no-x", None)
+
+
+def test_reasoning_that_breaks_a_rule_is_silenced_and_the_answer_goes_on() -> None:
+    """A model may think of what it then does not say."""
+
+    def no_x(text: str) -> str | None:
+        return "no-x" if "x" in text else None
+
+    pipeline = toy(lambda kind: GATES["sentence"](check=no_x))
+    shown = pipeline.feed(body("reasoning:1:So. Not x. More. And", "answer:1:Fine. Well. ", "end"))
+    pipeline.close("eof")
+    reading = pipeline.reading()
+    assert (shown, pipeline.release()) == (
+        [Append("reasoning", "So. "), Append("answer", "Fine. ")],
+        [Append("answer", "Well. ")],
+    )
+    assert (reading.confirmable, reading.silenced, reading.rule) == (True, "no-x", None)
 
 
 def test_a_check_may_say_no_at_the_very_end() -> None:

@@ -1,0 +1,140 @@
+"""What a gate has not let through is in no frame, no store and no checkpoint, whatever way the reply ends."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from chat import drafts
+from chat.models import Checkpoint, GatePolicy
+from chat.streaming.frames import Final, Paint, Snapshot
+from tests.engine.conftest import MS, Make, ask, until
+from tests.engine.staging import Stage, end_of, painted
+from tests.engine.staging import stage as stage  # noqa: PLC0414 (a fixture)
+from tests.engine.test_embedded import Page
+from tests.fakes.provider import ScriptedProvider
+from tests.fakes.script import DONE, FIN, REASON, Cut, Stall, T, Wait, play
+
+KNEE = "My knee hurts. May I squat?"
+SAFE = "Rest it for two days. Then ask a physiotherapist."
+THOUGHT = "They have pain. I should be careful."
+
+
+@pytest.fixture(autouse=True)
+def coach(prompt_of_its_own: None, settings: Any) -> None:
+    """The flow that has a filter."""
+    settings.SYSTEM_PROMPT = ""
+
+
+async def held_now(provider: ScriptedProvider, make_engine: Make, person: Any) -> tuple[Any, Page, Any]:
+    """A reply that has sent all its text and is held, with two checkpoints' time passed."""
+    provider.script = play(REASON(THOUGHT), T(SAFE), Wait(250), FIN("stop"), DONE)
+    engine = await make_engine()
+    row = await ask(engine, person, KNEE)
+    page = Page(engine, row.conversation_id)
+    await until(engine, row, "buffered")
+    await asyncio.sleep(120 * MS)  # two ticks of the checkpoint, three of the paint
+    return row, page, engine
+
+
+async def test_a_health_answer_is_nowhere_before_it_is_checked(
+    provider: ScriptedProvider, make_engine: Make, person: Any
+) -> None:
+    """Reasoning waits as well: it would tell what the answer may not."""
+    row, page, engine = await held_now(provider, make_engine, person)
+    entry = drafts.STORE.get(row.pk)
+    assert entry is not None
+    assert (entry.draft.snapshot(), entry.draft.is_pending) == (Snapshot(1, 0, "", "", ""), False)
+    assert not await engine.db(Checkpoint.objects.exists)
+    assert [frame for frame in page.frames if isinstance(frame, Paint | Snapshot)] == []
+    row = await until(engine, row, "confirmed")
+    assert (row.message.text, row.message.reasoning) == (SAFE, THOUGHT)
+    assert (row.gate, row.gate_rule) == ("whole", "health: pain")
+    await page.last()
+    assert [type(frame) for frame in page.frames if isinstance(frame, Paint | Snapshot | Final)] == [Final]
+
+
+@pytest.mark.parametrize("end", [Cut(), FIN("length"), FIN("content_filter")])
+async def test_a_held_answer_that_ends_short_is_never_seen(stage: Stage, end: Any) -> None:
+    """There is nothing that could say whether half of it is fit to be read."""
+    row, page = await stage.play(REASON(THOUGHT), T(SAFE), Wait(80), end, DONE, text=KNEE)
+    assert row.state == "incomplete"
+    assert (painted(page), drafts.snapshot(row)) == ([], Snapshot(1, 0, "", "", ""))
+    assert await stage.answers() == []
+
+
+async def test_a_held_answer_that_is_stopped_is_never_seen(
+    provider: ScriptedProvider, make_engine: Make, person: Any
+) -> None:
+    from chat import generations
+
+    provider.script = play(T(SAFE), Stall())
+    engine = await make_engine()
+    row = await ask(engine, person, KNEE)
+    page = Page(engine, row.conversation_id)
+    await until(engine, row, "buffered")
+    assert await engine.db_for_pages(lambda: generations.cancel(row, by=person))
+    row = await until(engine, row, "cancelled")
+    await page.last()
+    assert (painted(page), drafts.snapshot(row)) == ([], Snapshot(1, 0, "", "", ""))
+
+
+async def test_a_health_answer_that_breaks_a_rule_is_withdrawn(stage: Stage) -> None:
+    """Nothing of it was shown, nothing is kept, and the rule is told."""
+    row, page = await stage.play(T("See a doctor. Take 400 mg of ibuprofen."), FIN("stop"), DONE, text=KNEE)
+    assert end_of(row) == ("failed", "policy")
+    assert row.detail == "rule dose blocked the answer"
+    assert (painted(page), await stage.answers()) == ([], [])
+
+
+async def test_other_answers_come_by_sentences_and_stop_at_the_first_bad_one(stage: Stage) -> None:
+    """What was seen stays; the provider is let go before it has said the rest."""
+    row, page = await stage.play(
+        T("Warm up first. Take 400"),
+        Wait(60),
+        T(" mg of ibuprofen before it. Then"),
+        Stall(),
+        text="How do I begin?",
+    )
+    assert end_of(row) == ("failed", "policy")
+    assert ("".join(painted(page)), drafts.snapshot(row).answer) == ("Warm up first. ", "Warm up first. ")
+
+
+async def test_a_window_stops_the_stream_at_the_block_that_fails(stage: Stage) -> None:
+    await stage.open()
+    assert stage.engine is not None
+    await stage.engine.db(lambda: GatePolicy.objects.create(endpoint="scripted", gate="window", chars=20))
+    row, page = await stage.play(
+        T("0123456789 123456789 Push through the pain and go on for long."), Stall(), text="Go on?"
+    )
+    assert end_of(row) == ("failed", "policy")
+    assert (row.gate, row.gate_rule) == ("window 20", "any; switch: scripted")
+    assert "".join(painted(page)) == "0123456789 123456789 Push through the pa"
+
+
+async def test_hold_first_lets_the_rest_through_at_once(stage: Stage) -> None:
+    await stage.open()
+    assert stage.engine is not None
+    await stage.engine.db(lambda: GatePolicy.objects.create(endpoint="scripted", gate="hold_first", chars=20))
+    row, page = await stage.play(
+        T("0123456789"), Wait(60), T(" 123456789 "), Wait(60), T("and"), Wait(60), T(" on"), FIN("stop"), DONE
+    )
+    assert end_of(row) == ("confirmed", "")
+    assert painted(page)[:2] == ["0123456789 123456789 ", "and"]
+
+
+async def test_thoughts_that_break_a_rule_are_shown_no_further_and_cost_no_answer(stage: Stage) -> None:
+    """A model may think of a dose in order not to tell it."""
+    row, page = await stage.play(
+        REASON("They want pills. I must not say 400 mg of ibuprofen. So I say less."),
+        T("Sleep well first. Then run."),
+        FIN("stop"),
+        DONE,
+        text="How do I begin?",
+    )
+    assert end_of(row) == ("confirmed", "")
+    assert [
+        frame.text for frame in page.frames if isinstance(frame, Paint) and frame.lane == "reasoning"
+    ] == ["They want pills. "]
+    assert row.message.reasoning == "They want pills. "
+    assert row.message.text == "Sleep well first. Then run."
