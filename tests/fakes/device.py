@@ -5,12 +5,15 @@ Takes the port of a running server; gives statuses, JSON and frames. Knows the p
 
 import http.client
 import json
+import socket
+import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
 
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from tests.fakes.processes import ServerProcess
@@ -96,7 +99,8 @@ class Device:
         """A socket of frames, as a page opens it."""
         headers = {"Cookie": self._headers()["Cookie"], "Origin": f"http://127.0.0.1:{self.port}"}
         url = f"ws://127.0.0.1:{self.port}/ws/conversations/{conversation}/?after={after}"
-        with connect(url, additional_headers=headers, proxy=None, **more) as opened:
+        patience = {"ping_interval": None, "close_timeout": 0.3, "max_queue": None, **more}
+        with connect(url, additional_headers=headers, proxy=None, **patience) as opened:
             yield Feed(opened)
 
 
@@ -155,3 +159,17 @@ class Feed:
         self.seq = seq
         if not more or more[0] == "a":
             self.text += text
+
+    def tear(self) -> None:
+        """Go without a word, as a phone's network does."""
+        linger = struct.pack("ii", 1, 0)
+        self.socket.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.socket.socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads, which closes it
+
+    def farewell(self, *, timeout_s: float = 10) -> int:
+        """Read until the server closes; gives its code."""
+        try:
+            self.until(lambda _: False, timeout_s=timeout_s, silent=True)
+        except ConnectionClosed as closed:
+            return closed.rcvd.code if closed.rcvd else 1006
+        raise AssertionError("unreachable: until() ends by an exception")
