@@ -151,7 +151,9 @@ def measure_server(replies: int, seconds: float, folder: Path) -> dict[str, Any]
         made = subprocess.run(
             [sys.executable, "bench/prepare.py", str(replies + WARM_PEOPLE)],
             cwd=ROOT,
-            env=environment(GYMNASIA_DATA=str(folder), GYMNASIA_LOCAL_MODEL="off"),
+            env=environment(
+                GYMNASIA_DATA=str(folder), GYMNASIA_LOCAL_MODEL="off", GYMNASIA_MESSAGES_PER_HOUR="0"
+            ),
             stdout=subprocess.PIPE,
             check=True,
         )

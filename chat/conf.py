@@ -30,6 +30,13 @@ KNOBS: tuple[Knob, ...] = (
         "Longest answer, with its reasoning, that is accepted.",
     ),
     Knob("max_message_chars", 32_000, "characters", 1, "Longest message that a person may send."),
+    Knob(
+        "messages_per_hour",
+        240,
+        "messages",
+        0,
+        "How many replies one person may ask for within an hour; 0 for no limit.",
+    ),
     Knob("max_files", 5, "files", 0, "How many files a person may send along with one message."),
     Knob("max_picture_bytes", 3 * 1024 * 1024, "bytes", 0, "Largest picture that a person may send along."),
     Knob("max_file_chars", 200_000, "characters", 0, "Longest text file that a person may send along."),

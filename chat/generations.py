@@ -16,7 +16,7 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from chat import attachments, gating, journal, tree, tuning
+from chat import attachments, gating, journal, pace, tree, tuning
 from chat.journal import Fired
 from chat.launching import tell
 from chat.models import Conversation, Generation, Message, MessageKind
@@ -172,7 +172,10 @@ def queue(
     endpoint: str = "",
     model: str = "",
 ) -> Generation:
-    """A new queued generation for `message`; the engines are told. Call it in the transaction that makes its reason."""
+    """A new queued generation for `message`; the engines are told. Call it in the transaction that makes its reason. Raises
+    `pace.TooFast` where the person has asked too often."""
+    if user is not None and not automatic:
+        pace.check(user)
     flow = tuning.flow_of(conversation)
     endpoint, model = endpoint or conversation.endpoint, model or conversation.model
     chosen = gating.choose(flow, message, endpoint, model)

@@ -148,6 +148,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "chat.views.pacing.PaceMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
 ]

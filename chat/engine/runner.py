@@ -53,7 +53,10 @@ class Refusal(Exception):
 
     def __init__(self, verdict: Verdict, retry_after_s: float | None = None) -> None:
         super().__init__(verdict.detail or str(verdict.reason))
-        self.verdict = verdict
+        wish = (
+            f"; asked to wait {retry_after_s:.0f} s" if retry_after_s else ""
+        )  # `replies/endings.py` reads it
+        self.verdict = msgspec.structs.replace(verdict, detail=verdict.detail + wish)
         self.retry_after_s = retry_after_s
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import ngettext, pgettext_lazy
 
 from chat.states.generation import GENERATION
 
@@ -17,11 +17,13 @@ Text = str | Promise
 
 
 class Ending(NamedTuple):
-    """`kind` chooses mark and shape (also the icon's name); `retry` says whether trying again can help."""
+    """`kind` chooses mark and shape (also the icon's name); `retry` says whether trying again can help, `anew` whether a new
+    conversation would."""
 
     kind: str
     sentence: Text
     retry: bool = True
+    anew: bool = False
 
     @property
     def mark(self) -> Text:
@@ -49,8 +51,10 @@ REASONS: dict[str, Ending] = {
     "max_tokens": Ending("limit", _("The model came to its length limit before it was done.")),
     "context_window": Ending(
         "limit",
-        _("This conversation no longer fits into the model. Start a new one, or choose a roomier model."),
-        retry=False,
+        _(
+            "This conversation no longer fits into the model. Start a new one, or choose a roomier model below."
+        ),
+        anew=True,
     ),
     "content_filter": Ending("refused", _("The provider's content filter ended this reply half-way.")),
     "paused": Ending("cut", _("The model paused in the middle and did not pick up again.")),
@@ -115,6 +119,8 @@ STATES: dict[str, Ending] = {
 PROVIDER_BROKE = Ending("failed", _("The provider had a fault of its own and did not answer."))
 # How the wires begin the detail of an HTTP error. A provider's own word for it may be anything.
 _SERVER_FAULT = re.compile(r"HTTP 5\d\d\b")
+# What the runner adds where a provider said how long it wants to be left alone.
+_ASKED_TO_WAIT = re.compile(r"; asked to wait (\d{1,6}) s$")
 
 
 class PageEnding(NamedTuple):
@@ -146,10 +152,23 @@ PAGE_ENDINGS = (
 def ending(state: str, reason: str, detail: str = "") -> Ending | None:
     """How a reply in `state` ended, for `reason`; None while it is being written and when it is an answer.
 
-    `detail` (the row's) only tells who is to blame for an HTTP error: what broke there did not turn anybody down.
+    `detail` (the row's) only tells who is to blame for an HTTP error (what broke there did not turn anybody down), and how
+    long a provider wants to be left alone.
     """
     if state not in GENERATION.finals or state == "confirmed":
         return None
     if reason == "http_error" and _SERVER_FAULT.match(detail):
         return PROVIDER_BROKE
+    if reason == "rate_limited" and (asked := _ASKED_TO_WAIT.search(detail)):
+        return Ending("failed", _wait(int(asked[1])))
     return REASONS.get(reason) or STATES[state]
+
+
+def _wait(seconds: int) -> str:
+    """How long the provider wants to be left alone, in minutes, rounded up."""
+    minutes = max(1, -(-seconds // 60))
+    return ngettext(
+        "The provider has too many requests. It can be asked again in %(n)s minute.",
+        "The provider has too many requests. It can be asked again in %(n)s minutes.",
+        minutes,
+    ) % {"n": minutes}

@@ -26,6 +26,7 @@ from tests.chaos.provider import ChaosProvider
 from tests.fakes.processes import ROOT, ServerProcess, environment, free_port
 
 KNOBS: dict[str, float] = {
+    "messages_per_hour": 0,
     "idle_timeout_s": 1.5,
     "no_progress_timeout_s": 2.5,
     "retry_after_max_s": 2,

@@ -161,6 +161,7 @@ class ServerProcess(Child):
             "GYMNASIA_LOCAL_MODEL": "off",
             "GYMNASIA_SYSTEM_PROMPT": "Answer.",
             "GYMNASIA_SIGNUP_RATE": "1000/m/ip",  # every walk signs up, all from one address
+            "GYMNASIA_MESSAGES_PER_HOUR": "0",
             "PORT": str(self.port),
         }
         if provider_url:

@@ -5,6 +5,7 @@ message counts, because unanswered user turns arrive joined and an old wish must
 no sockets.
 """
 
+import json
 import re
 from collections.abc import Callable
 
@@ -108,8 +109,8 @@ def _error(_: list[str]) -> Script:
     return play(*_start(), ERROR("The engine is overloaded.", "overloaded_error"), End())
 
 
-def _json(status: int, message: str, kind: str, **headers: str) -> Script:
-    body = f'{{"error":{{"message":"{message}","type":"{kind}","code":null}}}}'
+def _json(status: int, message: str, kind: str, code: str | None = None, **headers: str) -> Script:
+    body = json.dumps({"error": {"message": message, "type": kind, "code": code}})
     return page(body.encode(), status=status, **headers)
 
 
@@ -127,6 +128,9 @@ STORIES: dict[str, Callable[[list[str]], Script]] = {
     "error": _error,
     "busy": lambda _: _json(429, "Slow down.", "rate_limit_error", Retry_After="1"),
     "denied": lambda _: _json(401, "Incorrect API key provided.", "invalid_request_error"),
+    "later": lambda _: _json(429, "Slow down.", "rate_limit_error", Retry_After="600"),
+    "gone": lambda _: _json(404, "The model does not exist.", "invalid_request_error", "model_not_found"),
+    "full": lambda _: _json(400, "Too many tokens.", "invalid_request_error", "context_length_exceeded"),
     "broken": lambda _: _json(500, "Something broke.", "server_error"),
     "html": lambda _: page(b"<html><body>Welcome to the proxy</body></html>", content_type="text/html"),
     "json": lambda _: page(b'{"error":{"message":"no such model","type":"invalid_request_error"}}'),

@@ -51,6 +51,27 @@ def test_who_broke_did_not_refuse(detail: str, broke: bool) -> None:  # noqa: FB
     assert endings.ending("failed", "rate_limited", detail) == endings.REASONS["rate_limited"]
 
 
+@pytest.mark.parametrize(
+    ("detail", "sentence"),
+    [
+        ("HTTP 429: Slow down.; asked to wait 5 s", "It can be asked again in 1 minute."),
+        ("HTTP 429; asked to wait 61 s", "It can be asked again in 2 minutes."),
+        ("HTTP 429; asked to wait 7200 s", "It can be asked again in 120 minutes."),
+        ("asked to wait 5 s, they said", "Give it a minute, then try again."),
+        ("HTTP 429; asked to wait 99999999 s", "Give it a minute, then try again."),
+    ],
+)
+def test_a_provider_that_wants_to_be_left_alone_is_told_with_how_long(detail: str, sentence: str) -> None:
+    told = endings.ending("failed", "rate_limited", detail)
+    assert told is not None
+    assert str(told.sentence).endswith(sentence)
+    assert told.retry
+
+
+def test_only_a_full_conversation_is_begun_anew() -> None:
+    assert [word for word, each in endings.REASONS.items() if each.anew] == ["context_window"]
+
+
 def test_a_page_ends_as_the_reply_did_and_otherwise_says_that_it_looks_away() -> None:
     """What a page is told nothing more of stands there in a state that is over."""
     assert [(each.name, each.state, each.reason) for each in endings.PAGE_ENDINGS] == [
