@@ -103,7 +103,19 @@ def rename(conversation: Conversation, title: str) -> None:
     longest = TITLE_CHARS
     if not is_visible(title) or len(title) > longest or "\x00" in title:
         raise generations.Rejected(f"expected a title of 1 to {longest} characters; got {len(title)}")
-    Conversation.objects.filter(pk=conversation.pk).update(title=title)
+    Conversation.objects.filter(pk=conversation.pk).update(title=title, named=True)
+
+
+def pin(conversation: Conversation, *, on: bool) -> None:
+    """Keep it at the top of the list, out of the archive; or no longer."""
+    changes = {"pinned": timezone.now(), "archived": None} if on else {"pinned": None}
+    Conversation.objects.filter(pk=conversation.pk).update(**changes)
+
+
+def archive(conversation: Conversation, *, on: bool) -> None:
+    """Put it out of the way, into a list of its own; it is found as before. Or take it back."""
+    changes = {"archived": timezone.now(), "pinned": None} if on else {"archived": None}
+    Conversation.objects.filter(pk=conversation.pk).update(**changes)
 
 
 def discard(conversation: Conversation, *, by: AbstractBaseUser) -> None:

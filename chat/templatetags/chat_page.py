@@ -2,9 +2,11 @@
 
 import datetime as dt
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django import template
 from django.conf import settings
+from django.db.models import F
 from django.templatetags.static import static
 from django.utils import timezone, translation
 from django.utils.functional import Promise
@@ -12,12 +14,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from chat import retention
 from chat.models import Conversation
 from chat.views import shortcuts, theme
 
 register = template.Library()
 
-CONTENTS_MAX = 200
+CONTENTS_MAX = 60
 
 
 class Group(NamedTuple):
@@ -68,20 +71,43 @@ def shortcut_list() -> dict[str, Any]:
 
 @register.inclusion_tag("chat/_contents.html", takes_context=True)
 def contents(context: template.Context) -> dict[str, Any]:
-    """The person's conversations as a table of contents, in one query."""
+    """The person's conversations as a table of contents: what is pinned, then the newest by age, in one query."""
     user = context.get("user")
     if user is None or not user.is_authenticated:
         return {"user": None, "groups": []}
-    rows = Conversation.objects.owned_by(user).only("id", "title", "updated", "user_id")[:CONTENTS_MAX]
+    owned = Conversation.objects.owned_by(user).only(
+        "id", "title", "updated", "user_id", "pinned", "archived"
+    )
+    order = F("pinned").desc(nulls_last=True), "-updated"
+    rows = list(owned.filter(archived=None).order_by(*order)[: CONTENTS_MAX + 1])
+    shown = rows[:CONTENTS_MAX]
+    pinned = [row for row in shown if row.pinned is not None]
+    groups = [Group(_("Pinned"), pinned)] if pinned else []
+    groups += by_age([row for row in shown if row.pinned is None], timezone.localdate())
     current = context.get("conversation")
     return {
         "user": user,
         "request": context.get("request"),
         "csrf_token": context.get("csrf_token"),
-        "groups": by_age(list(rows), timezone.localdate()),
+        "groups": groups,
+        "is_more": len(rows) > CONTENTS_MAX,
         "current": current.pk if current is not None else None,
         "home": context.get("home", False),
     }
+
+
+@register.inclusion_tag("chat/_undo.html", takes_context=True)
+def undo(context: template.Context) -> dict[str, Any]:
+    """Says what was deleted by the request that led here, with the way back, as long as there is one."""
+    request, user = context.get("request"), context.get("user")
+    lying = None
+    if request is not None and user is not None and user.is_authenticated:
+        try:
+            key = UUID(request.GET.get("deleted", ""))
+        except ValueError:
+            return {"lying": None}
+        lying = retention.restorable(user.pk).filter(pk=key).first()
+    return {"lying": lying}
 
 
 def by_age(conversations: list[Conversation], today: dt.date) -> list[Group]:

@@ -1,25 +1,77 @@
-"""Renaming and deleting a conversation: each a page with a form, so that neither needs a script."""
+"""Putting conversations in order: names, pins, the archive, deleting and bringing back, and the list of all of them.
 
+Each command is a POST that works as a plain form and answers our script with JSON. A conversation that was deleted is gone
+for every other view; here, for a while, it can be brought back.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chat import conversations
+from chat import conversations, retention
 from chat.forms import TitleForm
 from chat.generations import Rejected
 from chat.models import Conversation
 from chat.views.answers import SeeOther, refusal, wants_json
 
+PAGE = 50
+MOST_PAGES = 2000
+
+
+@never_cache
+@require_safe
+def every(request: HttpRequest) -> HttpResponse:
+    """All conversations, or those in the archive, newest first, a page at a time."""
+    is_archive = "archived" in request.GET
+    number = request.GET.get("page", "1")
+    page = int(number) if number.isascii() and number.isdigit() and len(number) < 5 else 1
+    page = min(max(page, 1), MOST_PAGES)
+    rows = Conversation.objects.owned_by(request.user).filter(archived__isnull=not is_archive)
+    shown = list(rows[(page - 1) * PAGE : page * PAGE + 1])
+    context = {
+        "conversations": shown[:PAGE],
+        "is_archive": is_archive,
+        "previous": page - 1 if page > 1 else None,
+        "following": page + 1 if len(shown) > PAGE else None,
+        "lying": list(retention.restorable(request.user.pk)[:PAGE]) if request.user.pk else [],
+    }
+    return render(request, "chat/conversations.html", context)
+
+
+@never_cache
+@require_safe
+def contents(request: HttpRequest) -> HttpResponse:
+    """The table of contents alone, for a page whose list has changed."""
+    current = request.GET.get("current", "")
+    try:
+        row = Conversation.objects.owned_by(request.user).filter(pk=UUID(current)).first()
+    except ValueError:
+        row = None
+    return render(request, "chat/_contents_alone.html", {"conversation": row})
+
+
+@require_POST
+def mark(request: HttpRequest, conversation_id: UUID, *, what: str, on: bool) -> HttpResponse:
+    """Pin it or not; put it into the archive or take it out."""
+    row = _owned(request, conversation_id)
+    verb = conversations.pin if what == "pinned" else conversations.archive
+    verb(row, on=on)
+    return _done(request, _back(request, reverse("chat:conversation", args=[row.pk])))
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Another title."""
-    row = get_object_or_404(Conversation.objects.owned_by(request.user), pk=conversation_id)
+    row = _owned(request, conversation_id)
     if request.method != "POST":
         return _rename(request, row, TitleForm(initial={"title": row.title}))
     form = TitleForm(request.POST)
@@ -37,18 +89,53 @@ def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    """GET asks, POST deletes; a reply that is being written is stopped by the same verb."""
-    row = get_object_or_404(Conversation.objects.owned_by(request.user), pk=conversation_id)
+    """GET asks, POST deletes; it can be brought back for a while. A reply that is being written is stopped at once."""
+    row = _owned(request, conversation_id)
     if request.method != "POST":
         return render(request, "chat/delete.html", {"conversation": row})
     assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 LoginRequiredMiddleware stands before every view
-    conversations.delete(row, by=request.user)
-    return _done(request, reverse("chat:home"))
+    conversations.discard(row, by=request.user)
+    if wants_json(request):
+        return JsonResponse(
+            {
+                "url": reverse("chat:home"),
+                "undo": reverse("chat:restore", args=[row.pk]),
+                "message": _("“%(title)s” was deleted.") % {"title": row.title},
+            }
+        )
+    back = _back(request, reverse("chat:home"), but=str(row.pk))
+    return SeeOther(f"{back}{'&' if '?' in back else '?'}deleted={row.pk}")
+
+
+@require_POST
+def restore(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Bring back what was deleted a moment ago."""
+    assert request.user.pk is not None  # noqa: S101 as in `delete`
+    row = get_object_or_404(retention.restorable(request.user.pk), pk=conversation_id)
+    conversations.restore(row)
+    return _done(request, reverse("chat:conversation", args=[row.pk]))
+
+
+def _owned(request: HttpRequest, conversation_id: UUID) -> Conversation:
+    return get_object_or_404(Conversation.objects.owned_by(request.user), pk=conversation_id)
+
+
+def _back(request: HttpRequest, otherwise: str, *, but: str = "") -> str:
+    """The page of ours on which the button was, without what an earlier one said; never one of `but`."""
+    came_from = request.headers.get("Referer", "")
+    is_ours = url_has_allowed_host_and_scheme(
+        came_from, {request.get_host()}, require_https=request.is_secure()
+    )
+    parts = urlsplit(came_from)
+    if not came_from or not is_ours or (but and but in parts.path):
+        return otherwise
+    kept = "&".join(piece for piece in parts.query.split("&") if piece and not piece.startswith("deleted="))
+    return f"{parts.path}?{kept}" if kept else parts.path
 
 
 def _rename(request: HttpRequest, row: Conversation, form: TitleForm, status: int = 200) -> HttpResponse:
     return render(request, "chat/rename.html", {"conversation": row, "form": form}, status=status)
 
 
-def _done(request: HttpRequest, url: str) -> HttpResponse:
-    return JsonResponse({"url": url}) if wants_json(request) else SeeOther(url)
+def _done(request: HttpRequest, url: str, **more: Any) -> HttpResponse:
+    return JsonResponse({"url": url, **more}) if wants_json(request) else SeeOther(url)

@@ -1,10 +1,16 @@
 """Conversations are renamed and deleted on pages of their own, by their owner alone."""
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
-from chat.models import Conversation, Generation, Message
+from chat import retention
+from chat.models import Conversation, Generation
+from chat.views import organise
 from tests.rows import opened, sent
 
 JSON = {"Accept": "application/json"}
@@ -48,13 +54,103 @@ def test_delete_asks_first(page: Client, owned: Conversation) -> None:
 
 
 def test_delete(page: Client, owned: Conversation) -> None:
-    """The conversation goes with its messages; a reply that was being written is stopped."""
-    response = page.post(f"/conversations/{owned.pk}/delete/")
-    assert (response.status_code, response.headers["Location"]) == (303, "/")
-    assert (Conversation.objects.count(), Message.objects.count()) == (0, 0)
+    """It is gone for every page at once, its reply is stopped; the page that follows offers the way back."""
+    url = f"/conversations/{owned.pk}/"
+    response = page.post(f"{url}delete/", headers={"Referer": f"http://testserver{url}"})
+    assert (response.status_code, response.headers["Location"]) == (303, f"/?deleted={owned.pk}")
     generation = Generation.objects.get()
     assert (generation.state, generation.reason) == ("cancelled", "deleted")
-    assert page.get(f"/conversations/{owned.pk}/").status_code == 404
+    assert page.get(url).status_code == 404
+    assert page.get(f"/generations/{generation.pk}/turn/").status_code == 404
+    text = page.get(f"/?deleted={owned.pk}").content.decode()
+    assert f'formaction="{url}restore/"' in text
+    assert f'href="{url}"' not in text
+    response = page.post(f"{url}restore/")
+    assert (response.status_code, response.headers["Location"]) == (303, url)
+    assert page.get(url).status_code == 200
+    assert "restore" not in page.get(f"/?deleted={owned.pk}").content.decode()
+    assert page.post(f"{url}restore/").status_code == 404
+
+
+def test_delete_for_the_script(page: Client, owned: Conversation) -> None:
+    answer = page.post(f"/conversations/{owned.pk}/delete/", headers=JSON).json()
+    undo = f"/conversations/{owned.pk}/restore/"
+    assert answer == {"url": "/", "undo": undo, "message": "“How long?” was deleted."}
+    assert page.post(undo, headers=JSON).json() == {"url": f"/conversations/{owned.pk}/"}
+
+
+@pytest.mark.parametrize("word", ["", "x", "00000000-0000-0000-0000-000000000000"])
+def test_nothing_is_offered_that_was_not_deleted(page: Client, owned: Conversation, word: str) -> None:
+    """The address of a page can say anything."""
+    assert "restore" not in page.get(f"/?deleted={word or owned.pk}").content.decode()
+
+
+def test_after_its_window_it_cannot_be_brought_back(page: Client, owned: Conversation) -> None:
+    page.post(f"/conversations/{owned.pk}/delete/")
+    Conversation.objects.update(deleted=timezone.now() - retention.window() - timedelta(seconds=1))
+    assert page.post(f"/conversations/{owned.pk}/restore/").status_code == 404
+
+
+def test_pin_and_archive(page: Client, owned: Conversation) -> None:
+    """Pinned at the top, archived in a list of its own; one ends the other."""
+
+    def marks() -> tuple[bool, bool]:
+        owned.refresh_from_db()
+        return owned.pinned is not None, owned.archived is not None
+
+    url = f"/conversations/{owned.pk}/"
+    before = owned.updated
+    assert page.post(f"{url}pin/", headers=JSON).json() == {"url": url}
+    assert marks() == (True, False)
+    assert "<h2>Pinned</h2>" in page.get("/").content.decode()
+    response = page.post(f"{url}archive/", headers={"Referer": "http://testserver/search/?q=a&deleted=b"})
+    assert (response.status_code, response.headers["Location"]) == (303, "/search/?q=a")
+    assert marks() == (False, True)
+    assert f'href="{url}"' not in page.get("/").content.decode()
+    assert f'href="{url}"' not in page.get("/conversations/").content.decode()
+    assert f'href="{url}"' in page.get("/conversations/?archived").content.decode()
+    page.post(f"{url}unarchive/")
+    page.post(f"{url}pin/")
+    page.post(f"{url}unpin/")
+    assert marks() == (False, False)
+    assert owned.updated == before
+
+
+def test_no_button_sends_a_person_elsewhere(page: Client, owned: Conversation) -> None:
+    """Where they came from is only believed if it is here."""
+    url = f"/conversations/{owned.pk}/"
+    response = page.post(f"{url}pin/", headers={"Referer": "https://evil.invalid/x"})
+    assert response.headers["Location"] == url
+
+
+def test_the_list_of_all_of_them(page: Client, ana: User) -> None:
+    """A page at a time; what was deleted a moment ago stands above with its way back."""
+    rows = [
+        Conversation(user=ana, title=f"Talk {n:03}", endpoint="x", model="x")
+        for n in range(organise.PAGE + 3)
+    ]
+    Conversation.objects.bulk_create(rows)
+    gone = rows[0]
+    page.post(f"/conversations/{gone.pk}/delete/")
+    texts = [page.get(f"/conversations/?page={number}").content.decode() for number in (1, 2)]
+    lists = [text[text.index("<main") :] for text in texts]
+    titles = [title for text in lists for title in re.findall(r'class="title" href.*?>(Talk \d+)<', text)]
+    assert sorted(titles) == sorted(row.title for row in rows[1:])
+    assert lists[0].count("restore/") == 1
+    assert ("?page=2" in lists[0], "?page=1" in lists[1], "?page=3" in lists[1]) == (True, True, False)
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "٣", "9" * 30, ""])
+def test_a_page_that_is_none_is_the_first_or_empty(page: Client, owned: Conversation, number: str) -> None:
+    assert page.get(f"/conversations/?page={number}").status_code == 200
+
+
+def test_the_contents_alone(page: Client, stranger: Client, owned: Conversation) -> None:
+    """What the script takes anew; of a stranger's conversation it knows nothing."""
+    text = page.get(f"/contents/?current={owned.pk}").content.decode()
+    assert f'href="/conversations/{owned.pk}/" aria-current="page"' in text
+    assert f"/conversations/{owned.pk}" not in stranger.get(f"/contents/?current={owned.pk}").content.decode()
+    assert page.get("/contents/?current=x").status_code == 200
 
 
 @pytest.mark.parametrize("verb", ["rename", "delete"])
@@ -64,3 +160,12 @@ def test_stranger_finds_nothing(stranger: Client, owned: Conversation, verb: str
     assert stranger.get(url).status_code == 404
     assert stranger.post(url, {"title": "Mine"}).status_code == 404
     assert Conversation.objects.get().title == "How long?"
+
+
+@pytest.mark.parametrize("verb", ["pin", "unpin", "archive", "unarchive", "restore"])
+def test_stranger_changes_nothing(page: Client, stranger: Client, owned: Conversation, verb: str) -> None:
+    if verb == "restore":
+        page.post(f"/conversations/{owned.pk}/delete/")
+    url = f"/conversations/{owned.pk}/{verb}/"
+    assert (stranger.post(url).status_code, page.get(url).status_code) == (404, 405)
+    assert Conversation.objects.filter(pinned=None, archived=None).count() == 1

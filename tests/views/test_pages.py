@@ -373,7 +373,7 @@ def test_policy_needs_no_exception(page: Client, ana: User) -> None:
     nonce = re.search(r"'nonce-([^']+)'", response.headers["Content-Security-Policy"])
     assert nonce is not None
     scripts = re.findall(r"<script([^>]*)>", text)
-    assert len(scripts) == 2
+    assert len(scripts) == 3
     assert all(f'nonce="{nonce[1]}"' in script for script in scripts)
     assert re.findall(r"\s(?:style|on\w+)=", text) == []
 

@@ -1,0 +1,185 @@
+// @ts-check
+/**
+ * The table of contents under a hand that clicks: pin, archive, rename in place, delete with undo, without leaving the page;
+ * and the search dialog. All of it are the same posts that the buttons make without this.
+ */
+import { Finder } from "#chat/finder";
+import { localiseTimes } from "#chat/times";
+
+const TOAST_MS = 12_000;
+const toast = document.getElementById("toast");
+const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById("finder"));
+const finder = dialog && new Finder(dialog, (root) => localiseTimes(root, new Date()));
+let toastTimer = 0;
+
+/** The conversation that this page shows, "" for none. */
+const current = () => document.getElementById("thread")?.dataset.conversation ?? "";
+
+/**
+ * @param {string} url
+ * @param {Record<string, string>} [fields]
+ * @returns {Promise<any>} null where it did not work
+ */
+async function post(url, fields = {}) {
+  const form = /** @type {HTMLFormElement | null} */ (document.getElementById("commands"));
+  const body = new FormData(form ?? undefined);
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  try {
+    const response = await fetch(url, { method: "POST", body, headers: { Accept: "application/json" } });
+    const value = response.redirected ? null : await response.json();
+    if (response.ok) return value;
+    say(value?.message ?? toast?.dataset.failed ?? "");
+  } catch {
+    say(toast?.dataset.failed ?? "");
+  }
+  return null;
+}
+
+/** Take the list anew from the server: it is what knows the order. */
+export async function refresh() {
+  const contents = document.getElementById("contents");
+  const response = await fetch(`/contents/?${new URLSearchParams({ current: current() })}`).catch(() => null);
+  if (!contents || !response?.ok || response.redirected) return;
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html").querySelector(".entries");
+  const old = contents.querySelector(".entries");
+  if (!fresh || !old || old.querySelector("input")) return;
+  localiseTimes(fresh, new Date());
+  old.replaceWith(fresh);
+}
+
+/**
+ * Say something for a while.
+ * @param {string} words
+ * @param {() => void} [undo]
+ */
+function say(words, undo) {
+  if (!toast) return;
+  clearTimeout(toastTimer);
+  toast.replaceChildren(words);
+  if (undo) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "link";
+    button.textContent = toast.dataset.undo ?? "";
+    button.addEventListener("click", () => {
+      toast.hidden = true;
+      undo();
+    });
+    toast.append(button);
+  }
+  toast.hidden = words === "";
+  // Who has the focus on it is about to press it.
+  const hide = () => {
+    if (toast.contains(document.activeElement)) toastTimer = setTimeout(hide, TOAST_MS);
+    else toast.hidden = true;
+  };
+  toastTimer = setTimeout(hide, TOAST_MS);
+}
+
+/** @param {HTMLButtonElement} button */
+async function organise(button) {
+  const isHere = current() !== "" && button.formAction.includes(current());
+  const isList = button.closest(".rows") !== null;
+  const answer = await post(button.formAction);
+  if (!answer) return;
+  if (button.dataset.organise === "delete") {
+    if (isHere) {
+      location.assign(`${answer.url}?${new URLSearchParams({ deleted: current() })}`);
+      return;
+    }
+    if (isList) button.closest("li")?.remove();
+    say(answer.message, async () => {
+      const back = await post(answer.undo);
+      if (back && isList) location.reload();
+      else await refresh();
+    });
+  } else if (isList) {
+    location.reload();
+    return;
+  }
+  await refresh();
+}
+
+/**
+ * Write the new name where the old one stands.
+ * @param {HTMLAnchorElement} link
+ */
+function rename(link) {
+  const item = link.closest("li");
+  const entry = /** @type {HTMLAnchorElement | null} */ (item?.querySelector("a.entry"));
+  const title = entry?.querySelector(".title");
+  if (!item || !entry || !title) return false;
+  const before = title.textContent ?? "";
+  const line = document.createElement("input");
+  line.className = "rename";
+  line.maxLength = 120;
+  line.dir = "auto";
+  line.value = before;
+  line.setAttribute("aria-label", link.textContent?.trim() ?? "");
+  let done = false;
+  const finish = async (/** @type {boolean} */ keep) => {
+    if (done) return;
+    done = true;
+    const name = line.value.trim();
+    line.replaceWith(entry);
+    entry.focus();
+    if (!keep || name === "" || name === before) return;
+    if (!(await post(link.href, { title: name }))) return;
+    title.textContent = name;
+    const heading = document.querySelector(".headline h1");
+    if (heading && entry.hasAttribute("aria-current")) {
+      document.title = document.title.replace(heading.textContent ?? "", name);
+      heading.textContent = name;
+    }
+  };
+  line.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault();
+    event.stopPropagation();
+    void finish(event.key === "Enter");
+  });
+  line.addEventListener("blur", () => void finish(true));
+  closeMenus();
+  entry.replaceWith(line);
+  line.focus();
+  line.select();
+  return true;
+}
+
+/** @param {Element | null} [but] */
+function closeMenus(but = null) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (menu !== but) menu.removeAttribute("open");
+}
+
+document.addEventListener("click", (event) => {
+  const target = event.target instanceof Element ? event.target : null;
+  const inMenu = target?.closest("details.menu") ?? null;
+  closeMenus(inMenu);
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const button = /** @type {HTMLButtonElement | null} */ (target?.closest("button[data-organise]"));
+  const name = /** @type {HTMLAnchorElement | null} */ (target?.closest("a[data-rename]"));
+  const search = target?.closest('a[data-shortcut="search"]');
+  if (button) {
+    event.preventDefault();
+    closeMenus();
+    void organise(button);
+  } else if (name && rename(name)) {
+    event.preventDefault();
+  } else if (search && finder) {
+    event.preventDefault();
+    const contents = document.getElementById("contents");
+    if (contents?.matches(":popover-open")) contents.hidePopover();
+    finder.toggle();
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  const menu = document.querySelector("details.menu[open]");
+  if (event.key !== "Escape" || event.isComposing || !menu) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const isInside = menu.contains(document.activeElement);
+  closeMenus();
+  if (isInside) menu.querySelector("summary")?.focus();
+}, true);

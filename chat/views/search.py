@@ -1,0 +1,41 @@
+"""Looking for messages: a plain page with a form, whose list of hits is also what the dialog of the page shows.
+
+Takes words, gives hits of the person's own; `X-Fragment` asks for the list alone. Where a hit leads is a page of its own,
+which finds the place in the conversation.
+"""
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from chat import search as index
+from chat.models import Conversation, Message
+from chat.views.answers import SeeOther
+
+MOST_PAGES = 500
+
+
+@never_cache
+@require_safe
+def search(request: HttpRequest) -> HttpResponse:
+    """The messages in which every word stands, newest first."""
+    query = request.GET.get("q", "").replace("\x00", "")[: index.MOST_QUERY_CHARS]
+    number = request.GET.get("page", "1")
+    page = min(int(number), MOST_PAGES) if number.isascii() and number.isdigit() and len(number) < 6 else 1
+    found = index.find(request.user, query, page=page)
+    context = {"query": query, "found": found, "following": page + 1 if found.is_more else None}
+    template = "chat/_hits.html" if "X-Fragment" in request.headers else "chat/search.html"
+    return render(request, template, context)
+
+
+@never_cache
+@require_safe
+def message(request: HttpRequest, message_id: UUID) -> HttpResponse:
+    """Where a message stands in its conversation."""
+    rows = Message.objects.filter(conversation__in=Conversation.objects.owned_by(request.user))
+    row = get_object_or_404(rows, pk=message_id)
+    return SeeOther(f"{reverse('chat:conversation', args=[row.conversation_id])}#m-{row.pk}")

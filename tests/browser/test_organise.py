@@ -1,0 +1,96 @@
+"""Finding again and putting in order: search by keyboard, pin, archive, delete and undo, without leaving the page."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.person import NewPerson, Person
+from tests.fakes.processes import ServerProcess
+
+
+def test_search_opens_by_keys_and_leads_to_the_message(walker: Person) -> None:
+    """Ctrl+K, words, Enter; a draft that is being written has the same words, and is not found."""
+    page = walker.page
+    walker.ask("slow 5 3 herons at dawn").becomes("confirmed")
+    there = page.url
+    walker.page.goto(f"{walker.url}/")
+    page.wait_for_load_state("load")
+    page.keyboard.press("Control+k")
+    dialog = page.locator("#finder")
+    expect(dialog.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("HERONS")
+    expect(dialog.locator("mark")).to_have_text("herons")
+    expect(dialog.locator(".hit")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    expect(dialog.locator(".hit")).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Control+k")
+    expect(dialog).to_be_hidden()
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(re.escape(there) + "#m-"))
+    expect(page.locator(".turn:target .question")).to_have_text("slow 5 3 herons at dawn")
+
+
+def test_the_list_is_put_in_order_in_place(walker: Person) -> None:
+    """Pin, rename, archive, delete and undo from the menu of an entry; the page that is read stays."""
+    page = walker.page
+    titles = ["slow 5 3 ants", "slow 5 3 bees", "slow 5 3 cats"]
+    for title in titles:
+        page.goto(f"{walker.url}/")
+        walker.ask(title).becomes("confirmed")
+    here = page.url
+    contents = page.locator("#contents")
+
+    def choose(title: str, verb: str) -> None:
+        item = contents.locator("li").filter(has_text=title)
+        item.hover()
+        item.locator("summary").click()
+        item.get_by_text(verb, exact=True).click()
+
+    choose("ants", "Pin")
+    expect(contents.locator("h2").first).to_have_text("Pinned")
+    expect(contents.locator("li").first).to_contain_text("ants")
+    choose("bees", "Rename")
+    page.keyboard.type("Bumblebees")
+    page.keyboard.press("Enter")
+    expect(contents.get_by_role("link", name="Bumblebees")).to_be_focused()
+    choose("ants", "Archive")
+    expect(contents.locator(".entry")).to_have_count(2)
+    choose("Bumblebees", "Delete")
+    expect(page.locator("#toast")).to_contain_text("“Bumblebees” was deleted.")
+    expect(contents.locator(".entry")).to_have_count(1)
+    page.locator("#toast").get_by_role("button", name="Undo").click()
+    expect(contents.locator(".entry")).to_have_count(2)
+    assert page.url == here
+    choose("cats", "Delete")
+    expect(page.locator(".notice.undo")).to_contain_text("was deleted.")
+    page.locator(".notice.undo").get_by_role("button", name="Undo").click()
+    expect(page).to_have_url(here)
+    expect(page.locator("[data-generation]")).to_have_attribute("data-state", "confirmed")
+    contents.get_by_role("link", name="Archive").click()
+    expect(page.locator(".rows li")).to_have_count(1)
+    page.locator(".rows li").get_by_role("button", name="Unarchive").click()
+    expect(page.locator(".rows li")).to_have_count(0)
+    walker.forgive("404")  # the page that was deleted asked for itself once more
+
+
+def test_all_of_it_without_a_script(server: ServerProcess, new_person: NewPerson) -> None:
+    person = new_person(server.url, scripts=False)
+    page = person.page
+    person.ask("slow 5 3 plain herons").becomes("confirmed")
+    here = page.url
+    page.locator("#contents").get_by_role("link", name="Search").click()
+    page.get_by_role("searchbox").fill("herons")
+    page.get_by_role("searchbox").press("Enter")
+    page.locator("main .hit").click()
+    expect(page).to_have_url(re.compile(re.escape(here) + "#m-"))
+    item = page.locator("#contents li")
+    item.hover()
+    item.locator("summary").click()
+    item.get_by_role("button", name="Pin").click()
+    expect(page.locator("#contents h2").first).to_have_text("Pinned")
+    page.locator(".headline").get_by_role("button", name="Delete").click()
+    expect(page.locator("#contents .entry")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page).to_have_url(here)

@@ -1,0 +1,59 @@
+"""The search page shows a person's own messages, escaped, and leads to where they stand."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from chat.models import Message
+from tests.rows import ended, reading, sent
+
+
+@pytest.fixture
+def talk(ana: User) -> list[Message]:
+    ended(sent(ana, "How long is a <b>rest</b>?"), reading("Two minutes of rest."))
+    return list(Message.objects.order_by("created"))
+
+
+def test_hits_are_marked_and_escaped(page: Client, talk: list[Message]) -> None:
+    text = page.get("/search/?q=rest").content.decode()
+    assert "How long is a &lt;b&gt;<mark>rest</mark>&lt;/b&gt;?" in text
+    for message in talk:
+        assert f'href="/messages/{message.pk}/"' in text
+    assert 'value="rest"' in text
+    assert "<html" in text
+
+
+def test_the_list_alone_for_the_dialog(page: Client, talk: list[Message]) -> None:
+    text = page.get("/search/?q=minutes", headers={"X-Fragment": "1"}).content.decode()
+    assert (text.count('class="hit"'), "<html" in text) == (1, False)
+
+
+@pytest.mark.parametrize("query", ["", "a" * 10_000, "\x00", '"><script>', "%", "page=x"])
+def test_any_query_is_answered(page: Client, talk: list[Message], query: str) -> None:
+    response = page.get("/search/", {"q": query, "page": query})
+    assert response.status_code == 200
+    assert "<script>" not in response.content.decode()
+
+
+def test_pages(page: Client, ana: User) -> None:
+    for number in range(22):
+        sent(ana, f"heron {number}")
+    first, second = (page.get(f"/search/?q=heron&page={n}").content.decode() for n in (1, 2))
+    assert (first.count('class="hit"'), second.count('class="hit"')) == (20, 2)
+    assert ("/search/?q=heron&amp;page=2" in first, "page=3" in second) == (True, False)
+
+
+def test_a_hit_leads_to_its_place(page: Client, stranger: Client, talk: list[Message]) -> None:
+    for message in talk:
+        response = page.get(f"/messages/{message.pk}/")
+        place = f"/conversations/{message.conversation_id}/#m-{message.pk}"
+        assert (response.status_code, response.headers["Location"]) == (303, place)
+        assert f'id="m-{message.pk}"' in page.get(place).content.decode()
+        assert stranger.get(f"/messages/{message.pk}/").status_code == 404
+    assert "rest" not in stranger.get("/search/?q=minutes").content.decode().split("<main")[1].replace(
+        "interest", ""
+    )
+
+
+def test_signed_out_nobody_searches(db: None) -> None:
+    assert Client().get("/search/?q=x").status_code == 302
