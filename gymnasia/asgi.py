@@ -39,6 +39,7 @@ class OneHop(ASGIHandler):
 django.setup(set_prefix=False)  # loads the applications: what follows may import models
 http = OneHop()
 
+from chat.requests import WithoutNul  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 
 
@@ -62,6 +63,6 @@ class SameOrigin:
 
 
 sockets = AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
-application = ProtocolTypeRouter(
-    {"http": http, "websocket": AllowedHostsOriginValidator(SameOrigin(sockets))}
+application = WithoutNul(
+    ProtocolTypeRouter({"http": http, "websocket": AllowedHostsOriginValidator(SameOrigin(sockets))})
 )

@@ -31,7 +31,7 @@ from chat.providers.base import Endpoint, ResumableWire, Wire
 from chat.running import Ended, Job
 from chat.states.generation import State
 from chat.streaming.outcome import Ending, Outcome, Reason, Verdict
-from chat.streaming.reading import Reading, of_verdict
+from chat.streaming.reading import WORDS, Reading, of_verdict
 from chat.upstream import Lost, NotReached, Response, Silent, Upstream, UpstreamFault
 
 log = logging.getLogger(__name__)
@@ -121,8 +121,7 @@ class Runner:
         key = endpoint.key.reveal() if endpoint and endpoint.key else ""
         if not key:
             return reading
-        words = ("detail", "provider_reason", "response_id", "last_event", "divergence")
-        told = {word: text.replace(key, "…") for word in words if (text := getattr(reading, word))}
+        told = {word: text.replace(key, "…") for word in WORDS if (text := getattr(reading, word))}
         return msgspec.structs.replace(reading, **told)
 
     # --- asking -------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The reading: everything that one stream amounted to, as plain values.
 
-Takes nothing; gives the types that `replay`, validation and the tests compare. Does not know how it was read.
+Takes nothing; gives the types that `replay`, validation and the tests compare. Does not know how it was read, and says
+nothing that a database refuses (`deltas.storable`; docs/lifecycle.md, "What cannot be stored").
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from typing import Any
 
 import msgspec
 
-from chat.streaming.deltas import Usage
+from chat.streaming.deltas import Usage, storable
 from chat.streaming.outcome import Outcome, Reason, Verdict
+
+WORDS = ("provider_reason", "response_id", "detail", "divergence", "last_event")
+"""What a reading says beside the texts, often in the provider's own words."""
 
 
 class ToolCall(msgspec.Struct, frozen=True):
@@ -30,7 +34,8 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What a stream amounted to; while it is open, what it amounts to so far.
+    """What a stream amounted to; while it is open, what it amounts to so far. Its words are storable, whoever made it:
+    what a provider says beside its texts is journalled too.
 
     `rule` names the rule of ours that ended it; `silenced` the one for which its reasoning is not shown any further.
     """
@@ -52,6 +57,12 @@ class Reading(msgspec.Struct, frozen=True):
     carry: list[Any] = []
     rule: str | None = None
     silenced: str | None = None
+
+    def __post_init__(self) -> None:
+        for word in WORDS:
+            told = getattr(self, word)
+            if told and (kept := storable(told)) != told:
+                msgspec.structs.force_setattr(self, word, kept)
 
     @property
     def confirmable(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chat.streaming.outcome import Outcome, Reason, Verdict
-from chat.streaming.reading import Reading, ToolCall, of_verdict
+from chat.streaming.reading import WORDS, Reading, ToolCall, of_verdict
 
 
 def reading(outcome: Outcome, *parts: str) -> Reading:
@@ -51,3 +51,13 @@ def test_a_verdict_keeps_what_had_been_read() -> None:
     assert of_verdict(nothing) == Reading(
         Outcome.failed, Reason.connect_failed, "E", True, "", [], "", [], None, None, "no answer"
     )
+
+
+def test_its_words_can_be_stored() -> None:
+    """A NUL in a provider's error text must not make the end of a reply impossible to write."""
+    said = "a\0b\ud800c\u2028\x85\ufeff\ud83d\ude00"
+    found = Reading(
+        Outcome.failed, None, said, None, "", [], "", [], said, None, said, divergence=said, last_event=said
+    )
+    kept = "a\ufffdb\ufffdc\u2028\x85\ufeff😀"
+    assert {word: getattr(found, word) for word in WORDS} == dict.fromkeys(WORDS, kept)
