@@ -23,6 +23,7 @@ from tests.recordings.expected_chat import RELAXED
 __all__ = [
     "BORDER",
     "HERE",
+    "MANIFESTS",
     "READING_KEYS",
     "RELAXED",
     "STREAMS",

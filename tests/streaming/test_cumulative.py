@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.providers import WIRES, read
-from chat.providers.profiles import STRICT
+from chat.providers import WIRES
+from chat.providers.profiles import profile
 from chat.streaming.cumulative import Cumulative
+from chat.streaming.draft import Draft
 from chat.streaming.errors import FeedAfterClose, RewrittenText
+from chat.streaming.frames import Paint, Snapshot
 from chat.streaming.pipeline import Pipeline
-from tests.recordings.corpus import Case, own_cases
+from chat.streaming.reading import Reading
+from tests.recordings.corpus import MANIFESTS, Case, contract_cases, own_cases, streams
+
+HAND_MADE = ("openai_chat", "openai_compat", "openai_responses", "anthropic", "gemini", "gemini_interactions")
 
 
 @settings(deadline=None)
@@ -42,14 +50,62 @@ def test_the_same_again_is_nothing_new() -> None:
         cumulative.feed(b"abcd")
 
 
-@pytest.mark.parametrize("case", own_cases(), ids=str)
-def test_a_whole_body_reads_the_same(case: Case) -> None:
-    """Fed through the pipeline, the two transports give one reading."""
-    body = case.body
-    pipeline = Pipeline(WIRES["openai_chat"].reader(STRICT))
-    cumulative = Cumulative(b"")
-    for end in range(0, len(body) + 37, 37):
-        for new in cumulative.feed(body[:end]):
-            pipeline.feed(new)
-    pipeline.close("eof")
-    assert pipeline.reading() == read("openai_chat", [body])
+def frames(case: Case, chunks: Iterable[bytes]) -> tuple[list[Paint], Snapshot, Reading]:
+    """What a page is sent, one paint after each piece of the body; what it shows, and what is concluded, in the end."""
+    wire = WIRES[case.wire]
+    pipeline = Pipeline(wire.reader(profile(case.profile)), framing=wire.framing)
+    draft, painted = Draft(1), list[Paint]()
+    for chunk in chunks:
+        for released in pipeline.feed(chunk):
+            draft.append(released.lane, released.text)
+        painted += draft.paint()
+    for released in pipeline.close("eof"):
+        draft.append(released.lane, released.text)
+    painted += draft.paint()
+    return painted, draft.snapshot(), pipeline.reading()
+
+
+def pieces(body: bytes) -> list[bytes]:
+    """About forty pieces, whose borders lie anywhere: in characters and in JSON."""
+    size = max(1, len(body) // 40)
+    return [body[at : at + size] for at in range(0, len(body), size)]
+
+
+def new_of(body: bytes) -> Iterator[bytes]:
+    """What is new in the body as a cumulative transport shows it: grown by a piece, and now and then not grown at all."""
+    cumulative, so_far = Cumulative(b""), b""
+    for number, piece in enumerate(pieces(body)):
+        so_far += piece
+        yield from cumulative.feed(so_far)
+        if number % 3 == 0:
+            yield from cumulative.feed(so_far)
+
+
+def differs(case: Case) -> bool:
+    """Whether the transports give other frames, or a page and a reading that are not those of the body in one piece."""
+    told = frames(case, new_of(case.body))
+    return told != frames(case, pieces(case.body)) or told[1:] != _whole(case)
+
+
+def _whole(case: Case) -> tuple[Snapshot, Reading]:
+    _painted, shown, reading = frames(case, [case.body])
+    return msgspec.structs.replace(shown, seq=len(frames(case, pieces(case.body))[0])), reading
+
+
+BY_HAND = [*contract_cases(*HAND_MADE), *own_cases(*WIRES)]
+
+
+@pytest.mark.parametrize("case", BY_HAND, ids=str)
+def test_both_transports_give_the_same_frames(case: Case) -> None:
+    """Of every wire, to the last number and character: whoever is only ever shown all so far misses and repeats nothing."""
+    assert not differs(case)
+
+
+def test_every_wire_is_among_them() -> None:
+    assert {case.wire for case in BY_HAND} == set(WIRES)
+
+
+@pytest.mark.parametrize("kind", MANIFESTS)
+def test_both_transports_give_the_same_frames_of_recorded_streams(kind: str) -> None:
+    """Real bodies too. (Of Interactions nobody has recorded any: the hand-made ones stand for it.)"""
+    assert [str(case) for case in streams(kind) if differs(case)] == []
