@@ -119,11 +119,40 @@ def _google(base_url: str, heard: Heard) -> None:
                     heard.answer += part.text or ""
 
 
+def _interactions(base_url: str, heard: Heard) -> None:
+    genai, types = importlib.import_module("google.genai"), importlib.import_module("google.genai.types")
+    client = genai.Client(api_key="x", http_options=types.HttpOptions(base_url=base_url, timeout=10_000))
+    steps: dict[int | None, str] = {}
+    calls: dict[int | None, list[str]] = {}
+    for event in client.interactions.create(model="gemini-3-flash", input="x", stream=True):
+        match event.event_type:
+            case "step.start":
+                steps[event.index] = event.step.type
+                if event.step.type == "model_output":
+                    heard.answer += "".join(getattr(part, "text", "") for part in event.step.content or ())
+                elif event.step.type == "thought":
+                    heard.reasoning += "".join(getattr(part, "text", "") for part in event.step.summary or ())
+                elif event.step.type == "function_call":
+                    arguments = getattr(event.step, "arguments", None)
+                    calls[event.index] = [event.step.name or "", json.dumps(arguments) if arguments else ""]
+            case "step.delta" if event.delta.type == "text" and steps.get(event.index) == "model_output":
+                heard.answer += event.delta.text
+            case "step.delta" if event.delta.type == "thought_summary":
+                heard.reasoning += getattr(event.delta.content, "text", "")
+            case "step.delta" if event.delta.type == "arguments_delta" and event.index in calls:
+                calls[event.index][1] += event.delta.arguments or ""
+            case "interaction.completed" if event.interaction.usage:
+                usage = event.interaction.usage
+                heard.usage = (usage.total_input_tokens, usage.total_output_tokens)
+    heard.calls = [(name, arguments or "{}") for name, arguments in calls.values()]
+
+
 CLIENTS: dict[str, Callable[[str, Heard], None]] = {
     "openai_chat": _chat,
     "openai_responses": _responses,
     "anthropic": _anthropic,
     "google": _google,
+    "google_interactions": _interactions,
 }
 
 
