@@ -122,9 +122,10 @@ def singular(message: Message) -> str:
     return message.id if isinstance(message.id, str) else message.id[0]
 
 
-def faults(language: str) -> list[str]:
-    """One line for each text that is missing, unsure, unused, or that lost what is put into it."""
-    fresh, known, lines = template(), read(language), []
+def faults(language: str, fresh: Catalog) -> list[str]:
+    """One line for each text of the sources (`fresh`) that is missing or unsure, that lost what is put into it, or that is
+    used no more."""
+    known, lines = read(language), []
     for message in fresh:
         if not message.id:
             continue
@@ -180,7 +181,8 @@ def main(word: str) -> int:
     elif word == "compile":
         compile_all()
     elif word == "check":
-        lines = [line for language in LOCALES for line in faults(language)]
+        fresh = template()
+        lines = [line for language in LOCALES for line in faults(language, fresh)]
         print("\n".join(lines))  # noqa: T201 this is what it is called for
         return 1 if lines and COMPLETE else 0
     else:

@@ -22,6 +22,7 @@ from chat.replies import endings
 from chat.replies.reply import render_turn, shown_all
 from chat.views.answers import SeeOther, refusal, wants_json
 from chat.views.composer import Composer, ask_form, compose, sent_again
+from chat.views.signed_out import typed
 
 EXAMPLES = (
     gettext_lazy("Plan three short workouts for a beginner without equipment"),
@@ -36,7 +37,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """A new conversation; it comes into being with its first message."""
     if request.method == "POST":
         return _ask(request, None)
-    return _home(request, compose(request, None, text=request.GET.get("q", "").replace("\x00", "")))
+    return _home(request, compose(request, None, text=typed(request)))
 
 
 @never_cache
@@ -48,9 +49,7 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     )
     if request.method == "POST":
         return _ask(request, row)
-    return _conversation(
-        request, row, compose(request, row, text=request.GET.get("q", "").replace("\x00", ""))
-    )
+    return _conversation(request, row, compose(request, row, text=typed(request)))
 
 
 def fragment(generation: Generation, owned: Conversation) -> str:
