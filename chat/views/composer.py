@@ -29,6 +29,12 @@ class Composer:
     presets: Sequence[Preset] = ()
 
     @property
+    def chosen_label(self) -> str:
+        """What people call the model that is chosen."""
+        choices = [choice for group in self.groups for choice in group.choices]
+        return next((choice.label for choice in choices if choice.value == self.chosen), "")
+
+    @property
     def max_files(self) -> int:
         return int(settings.GYMNASIA.max_files)
 

@@ -12,7 +12,8 @@ from tests.browser.staged import Stage
 
 
 class Shown(NamedTuple):
-    """Something to look at: a scene by its name, or the page at `path` ({scene} stands for that scene's conversation)."""
+    """Something to look at: a scene by its name, or the page at `path`, where {name} stands for the address of what the
+    stage has under that name. `url_name` says which addresses are seen here, separated by spaces."""
 
     name: str
     says: str
@@ -27,6 +28,11 @@ PAGES = [
     Shown("first", "The first page: what it is, examples, which model answers.", "/", url_name="chat:home"),
     Shown("rename", "A conversation gets another name.", "{ready}rename/", url_name="chat:rename"),
     Shown("delete", "Deleting asks first.", "{ready}delete/", url_name="chat:delete"),
+    Shown("instructions", "Words about oneself.", "/instructions/", url_name="chat:instructions"),
+    Shown("presets", "What the model is told.", "/presets/", url_name="chat:presets"),
+    Shown("preset", "One preset.", "{preset}", url_name="chat:preset"),
+    Shown("usage", "Tokens and prices by month.", "/usage/", url_name="chat:usage"),
+    Shown("shortcuts", "The keyboard's shortcuts.", "/shortcuts/", url_name="chat:shortcuts"),
     Shown("not-found", "Nothing here, or not yours.", "/conversations/nothing/", status=404),
     Shown("sign-in", "Signing in.", "/accounts/login/", url_name="account_login", signed_in=False),
     Shown("sign-up", "Signing up.", "/accounts/signup/", url_name="account_signup", signed_in=False),
@@ -39,6 +45,23 @@ PAGES = [
         signed_in=False,
     ),
 ]
+
+COMMAND = "a command: POST alone"
+DATA = "data for the script, no page"
+NO_PAGES = {
+    "chat:attachment": "a file of a person",
+    "chat:conversation": "the scenes are its pages",
+    "chat:delete_preset": COMMAND,
+    "chat:events": DATA,
+    "chat:language": COMMAND,
+    "chat:manifest": DATA,
+    "chat:retry": COMMAND,
+    "chat:source": "an answer as plain text",
+    "chat:stop": COMMAND,
+    "chat:theme": COMMAND,
+    "chat:turn": "a fragment of a conversation's page",
+}
+"""Addresses that are no pages of ours, and why."""
 
 # What a page gives by itself when it hears no more; its template is on every conversation's page.
 ABANDON = """(name) => {
@@ -63,8 +86,8 @@ def open_page(page: Page, stage: Stage, each: Shown) -> None:
     if each.signed_in:
         page.context.add_cookies([stage.cookie])
     path = stage.path(each.scene) if each.scene else each.path
-    for scene in SCENES:
-        path = path.replace(f"{{{scene.name}}}", stage.path(scene.name))
+    for name in [*(scene.name for scene in SCENES), *stage.more]:
+        path = path.replace(f"{{{name}}}", stage.path(name))
     answer = page.goto(f"{stage.url}{path}")
     assert answer is not None
     assert answer.status == each.status, (path, answer.status, answer.text()[:300])
@@ -75,5 +98,10 @@ def open_page(page: Page, stage: Stage, each: Shown) -> None:
     expect(reply).to_have_attribute("data-state", scene.state)
     if scene.waited_s > 0:
         expect(reply.locator("[data-still]")).to_contain_text("still waiting")
+    if scene.paper_form:
+        page.evaluate(
+            "(html) => [...document.querySelectorAll('.reply .leaf')].at(-1).insertAdjacentHTML('beforeend', html)",
+            stage.more["paper_form"],
+        )
     if scene.page:
         page.evaluate(ABANDON, scene.page)

@@ -26,11 +26,11 @@ If your last repetition slows down, rest a"""
 
 THOUGHTS = "They ask about rest, not about weight. Give the two ranges first, then the rule of thumb."
 
-PROSE = """## A first month
+PROSE = """# A first month
 
 Three short sessions a week are enough. *Leave a day between them*, and write down what you did ~~perfectly~~ honestly.[^1]
 
-### What to pack
+## What to pack
 
 - A mat, or a folded blanket
 - Water
@@ -72,7 +72,7 @@ $$ \\mathrm{1RM} \\approx w \\left( 1 + \\frac{r}{30} \\right) $$
 
 Read on at https://training.example.org/guides/the-first-month/with/a/very/long/address?week=1&day=monday#what-to-pack.
 
-#### A sentence from right to left
+### A sentence from right to left
 
 ابدأ ببطء، وزد قليلاً كل أسبوع.
 
@@ -93,6 +93,7 @@ class Scene(NamedTuple):
     question: str = QUESTION
     waited_s: int = 0  # less than none: it is still in its first seconds when its picture is made
     page: str = ""
+    paper_form: bool = False
 
     @property
     def unfinished(self) -> bool:
@@ -109,6 +110,14 @@ SCENES = [
     Scene("checking", "The whole text has come and is being checked.", "assembled", answer=ANSWER),
     Scene(
         "ready", "An answer, in ink: solid rule, time, copy.", "confirmed", answer=ANSWER, reasoning=THOUGHTS
+    ),
+    Scene(
+        "waiting-for-you",
+        "An action that only a person may release: what, on what, how much, and can it be undone.",
+        "confirmed",
+        answer="I can put that into your plan. Please look at it first.",
+        question="Put three sessions a week into my plan",
+        paper_form=True,
     ),
     Scene(
         "reading", "Everything that Markdown can become.", "confirmed", answer=PROSE, question="Plan my month"

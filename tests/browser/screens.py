@@ -10,7 +10,7 @@ import base64
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -42,7 +42,7 @@ class Size(NamedTuple):
 
 
 SIZES = (Size("phone", 390, 844, 1.5), Size("desk", 1280, 800, 1))
-THEMES = ("light", "dark")
+THEMES: list[Literal["light", "dark"]] = ["light", "dark"]
 
 
 def shown() -> list[Shown]:
@@ -58,7 +58,7 @@ def take(browser: Browser, stage: Stage, folder: Path, only: list[str], *, png: 
             context = browser.new_context(
                 viewport={"width": size.width, "height": size.height},
                 device_scale_factor=size.scale,
-                color_scheme="dark" if theme == "dark" else "light",
+                color_scheme=theme,
                 reduced_motion="reduce",
                 has_touch=size.name == "phone",
                 locale="en-GB",
@@ -71,6 +71,10 @@ def take(browser: Browser, stage: Stage, folder: Path, only: list[str], *, png: 
                 page = context.new_page()
                 open_page(page, stage, each)
                 page.evaluate(STILL)
+                if each.scene == "reading":
+                    tall: int = page.evaluate("document.documentElement.scrollHeight")
+                    page.set_viewport_size({"width": size.width, "height": tall})
+                page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
                 yield picture(page, folder / f"{each.name}-{size.name}-{theme}", png=png)
                 page.close()
             context.close()

@@ -1,6 +1,6 @@
 """Fills a fresh database with every scene: one conversation each, all of one person who is signed in; and serves it.
 
-`main` takes the server's environment and prints JSON `{"session": key, "conversations": {scene: id}}`, in a process of its
+`main` takes the server's environment and prints JSON, the fields of a `Stage` without its server, in a process of its
 own before the server starts. Unfinished rows hold a lease that does not run out, so that they stand still. `staged_server`
 does both. Knows no page.
 """
@@ -30,7 +30,30 @@ def stage() -> dict[str, Any]:
 
     user = get_user_model().objects.create_user(NAME, password=PASSWORD)
     made = {scene.name: _conversation(scene, user) for scene in SCENES}
-    return {"session": _session(user), "conversations": made}
+    return {"session": _session(user), "conversations": made, "more": _more(user)}
+
+
+def _more(user: Any) -> dict[str, str]:
+    """What else has a page: name and address."""
+    from chat.models import Preset
+
+    preset = Preset.objects.create(user=user, name="Strict", text="Short answers. Metric units. No praise.")
+    return {"preset": f"/presets/{preset.pk}/", "paper_form": _paper_form()}
+
+
+def _paper_form() -> str:
+    """The component itself; nothing on the way to a person makes one yet."""
+    from django.template.loader import render_to_string
+
+    action = {
+        "id": "1",
+        "title": "Add three sessions a week to your training plan",
+        "rows": [("Plan", "First month"), ("Days", "Monday, Wednesday, Friday"), ("How much", "12 sessions")],
+        "undo": "Yes, for seven days",
+        "decline": "/",
+        "approve": "/",
+    }
+    return render_to_string("chat/_paper_form.html", {"action": action})
 
 
 def _session(user: Any) -> str:
@@ -97,14 +120,15 @@ class Stage:
     server: ServerProcess
     session: str
     conversations: dict[str, str]
+    more: dict[str, str]
 
     @property
     def url(self) -> str:
         return self.server.url
 
     def path(self, scene: str) -> str:
-        """Where a scene is."""
-        return f"/conversations/{self.conversations[scene]}/"
+        """Where a scene, or what else there is, is found."""
+        return self.more.get(scene) or f"/conversations/{self.conversations[scene]}/"
 
     @property
     def cookie(self) -> Any:

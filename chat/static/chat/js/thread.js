@@ -205,7 +205,10 @@ export class Thread {
       else {
         const live = new Live(article);
         this.#live.set(handle, live);
-        if (live.started) void loadMarkdown();
+        if (live.started) {
+          void loadMarkdown();
+          if (root !== this.root) this.hooks.announce("started"); // it was quicker than its place on the page
+        }
       }
       for (const frame of this.#cursors.know(handle, Number(article.dataset.seq), { over })) this.receive(frame);
     }
