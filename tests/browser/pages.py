@@ -20,7 +20,7 @@ class Shown(NamedTuple):
     path: str = ""
     scene: str = ""
     url_name: str = ""
-    signed_in: bool = True
+    person: str = "mira"
     status: int = 200
 
 
@@ -34,21 +34,103 @@ PAGES = [
     Shown("usage", "Tokens and prices by month.", "/usage/", url_name="chat:usage"),
     Shown("shortcuts", "The keyboard's shortcuts.", "/shortcuts/", url_name="chat:shortcuts"),
     Shown("not-found", "Nothing here, or not yours.", "/conversations/nothing/", status=404),
-    Shown("sign-in", "Signing in.", "/accounts/login/", url_name="account_login", signed_in=False),
-    Shown("sign-up", "Signing up.", "/accounts/signup/", url_name="account_signup", signed_in=False),
+    Shown("sign-in", "Signing in.", "/accounts/login/", url_name="account_login", person=""),
+    Shown("sign-up", "Signing up.", "/accounts/signup/", url_name="account_signup", person=""),
     Shown("sign-out", "Signing out.", "/accounts/logout/", url_name="account_logout"),
     Shown(
         "reset",
         "A new password, on a server without mail.",
         "/accounts/password/reset/",
-        url_name="account_reset_password",
-        signed_in=False,
+        url_name="account_reset_password account_reset_password_done",
+        person="",
+    ),
+    Shown(
+        "reset-done",
+        "It is set.",
+        "/accounts/password/reset/key/done/",
+        "",
+        "account_reset_password_from_key_done",
+        "",
+    ),
+    Shown("inactive", "An account that was closed.", "/accounts/inactive/", "", "account_inactive", ""),
+    Shown(
+        "confirm-sent",
+        "A link is on its way.",
+        "/accounts/confirm-email/",
+        "",
+        "account_email_verification_sent",
+        "",
+    ),
+    Shown("settings", "Everything about oneself.", "/settings/", url_name="chat:settings mfa_index"),
+    Shown("delete-account", "The end of an account.", "/settings/delete/", url_name="chat:delete_account"),
+    Shown("password", "Another password.", "/accounts/password/change/", url_name="account_change_password"),
+    Shown(
+        "password-again",
+        "Before what matters.",
+        "/accounts/reauthenticate/",
+        url_name="account_reauthenticate",
+    ),
+    Shown("email", "One's e-mail address.", "/accounts/email/", url_name="account_email"),
+    Shown("sessions", "Where one is signed in.", "/accounts/sessions/", url_name="usersessions_list"),
+    Shown("connections", "Other sign-ins.", "/accounts/3rdparty/", url_name="socialaccount_connections"),
+    Shown(
+        "connection-cancelled",
+        "Another sign-in that was given up.",
+        "/accounts/3rdparty/login/cancelled/",
+        url_name="socialaccount_login_cancelled",
+        person="",
+    ),
+    Shown("app", "An authenticator app.", "/accounts/2fa/totp/activate/", url_name="mfa_activate_totp"),
+    Shown(
+        "app-off",
+        "Without the app again.",
+        "/accounts/2fa/totp/deactivate/",
+        "",
+        "mfa_deactivate_totp",
+        "rui",
+    ),
+    Shown("codes", "Recovery codes.", "/accounts/2fa/recovery-codes/", "", "mfa_view_recovery_codes", "rui"),
+    Shown(
+        "new-codes",
+        "New recovery codes.",
+        "/accounts/2fa/recovery-codes/generate/",
+        url_name="mfa_generate_recovery_codes",
+        person="rui",
+    ),
+    Shown("passkeys", "Passkeys.", "/accounts/2fa/webauthn/", "", "mfa_list_webauthn", "rui"),
+    Shown("passkey-new", "Making a passkey.", "/accounts/2fa/webauthn/add/", url_name="mfa_add_webauthn"),
+    Shown("passkey-name", "A passkey's name.", "{key}edit/", "", "mfa_edit_webauthn", "rui"),
+    Shown("passkey-remove", "Removing a passkey.", "{key}remove/", "", "mfa_remove_webauthn", "rui"),
+    Shown(
+        "step-again",
+        "The second step, again.",
+        "/accounts/2fa/reauthenticate/",
+        "",
+        "mfa_reauthenticate",
+        "rui",
     ),
 ]
 
 COMMAND = "a command: POST alone"
 DATA = "data for the script, no page"
+ELSEWHERE = "in the middle of a walk that tests/accounts/ and tests/browser/ go"
+OFF = "a way to sign in that is switched off here"
 NO_PAGES = {
+    "account_confirm_email": ELSEWHERE,
+    "account_confirm_login_code": OFF,
+    "account_confirm_reauthentication_code": OFF,
+    "account_request_reauthentication_code": OFF,
+    "account_reset_password_from_key": ELSEWHERE,
+    "account_set_password": ELSEWHERE,
+    "mfa_authenticate": ELSEWHERE,
+    "mfa_download_recovery_codes": "a file of a person",
+    "mfa_login_webauthn": DATA,
+    "mfa_reauthenticate_webauthn": ELSEWHERE,
+    "openid_connect_callback": ELSEWHERE,
+    "openid_connect_login": ELSEWHERE,
+    "socialaccount_login_error": ELSEWHERE,
+    "socialaccount_signup": ELSEWHERE,
+    "chat:download": "a file of a person",
     "chat:attachment": "a file of a person",
     "chat:conversation": "the scenes are its pages",
     "chat:delete_preset": COMMAND,
@@ -83,8 +165,8 @@ ABANDON = """(name) => {
 
 def open_page(page: Page, stage: Stage, each: Shown) -> None:
     """Go there, and wait until it stands as it will stand."""
-    if each.signed_in:
-        page.context.add_cookies([stage.cookie])
+    if each.person:
+        page.context.add_cookies([stage.cookie(each.person)])
     path = stage.path(each.scene) if each.scene else each.path
     for name in [*(scene.name for scene in SCENES), *stage.more]:
         path = path.replace(f"{{{name}}}", stage.path(name))

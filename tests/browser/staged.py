@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from tests.browser.scenes import QUESTION, SCENES, SHORT, Scene
@@ -30,7 +31,24 @@ def stage() -> dict[str, Any]:
 
     user = get_user_model().objects.create_user(NAME, password=PASSWORD)
     made = {scene.name: _conversation(scene, user) for scene in SCENES}
-    return {"session": _session(user), "conversations": made, "more": _more(user)}
+    guarded = get_user_model().objects.create_user("rui", password=PASSWORD)
+    return {
+        "sessions": {"mira": _session(user), "rui": _session(guarded)},
+        "conversations": made,
+        "more": _more(user) | _second_step(guarded),
+    }
+
+
+def _second_step(user: Any) -> dict[str, str]:
+    """Somebody with an app, codes and a passkey."""
+    from allauth.mfa.models import Authenticator
+    from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+    from allauth.mfa.totp.internal.auth import TOTP
+
+    TOTP.activate(user, "JBSWY3DPEHPK3PXP")
+    RecoveryCodes.activate(user)
+    key = Authenticator.objects.create(user=user, type="webauthn", data={"name": "Telephone"})
+    return {"key": f"/accounts/2fa/webauthn/keys/{key.pk}/"}
 
 
 def _more(user: Any) -> dict[str, str]:
@@ -59,6 +77,7 @@ def _paper_form() -> str:
 def _session(user: Any) -> str:
     from importlib import import_module
 
+    from allauth.account.internal.flows.login import record_authentication
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 
@@ -66,6 +85,9 @@ def _session(user: Any) -> str:
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    # As somebody who has just said their password again: what asks for it is seen, not the asking alone.
+    record_authentication(SimpleNamespace(session=session), user, method="password", reauthenticated=True)
+    session["account_authentication_methods"][-1]["at"] += LEASE.total_seconds()
     session.create()
     return str(session.session_key)
 
@@ -118,7 +140,7 @@ class Stage:
     """A running server, and where its scenes are."""
 
     server: ServerProcess
-    session: str
+    sessions: dict[str, str]
     conversations: dict[str, str]
     more: dict[str, str]
 
@@ -130,10 +152,9 @@ class Stage:
         """Where a scene, or what else there is, is found."""
         return self.more.get(scene) or f"/conversations/{self.conversations[scene]}/"
 
-    @property
-    def cookie(self) -> Any:
+    def cookie(self, person: str) -> Any:
         """What signs a browser in, for Playwright."""
-        return {"name": "sessionid", "value": self.session, "url": self.url}
+        return {"name": "sessionid", "value": self.sessions[person], "url": self.url}
 
 
 @contextlib.contextmanager
@@ -159,6 +180,7 @@ def main() -> None:
 
     django.setup()
     call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
     sys.stdout.write(json.dumps(stage()))
 
 
