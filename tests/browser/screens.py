@@ -45,6 +45,17 @@ SIZES = (Size("phone", 390, 844, 1.5), Size("desk", 1280, 800, 1))
 THEMES: list[Literal["light", "dark"]] = ["light", "dark"]
 
 
+def views(each: Shown) -> list[tuple[Size, Literal["light", "dark"]]]:
+    """A scene on both screens in both themes; of a page that holds no reply, one of each is enough."""
+    every = [(size, theme) for size in SIZES for theme in THEMES]
+    return every if each.scene or each.name == "first" else [every[0], every[-1]]
+
+
+def picture_name(each: Shown, size: Size, theme: str) -> str:
+    """The file's name, without its ending."""
+    return f"{each.name}-{size.name}-{theme}"
+
+
 def shown() -> list[Shown]:
     """Everything that has a picture: the scenes in the order of the table, then the pages."""
     scenes = [Shown(scene.name, scene.says, scene=scene.name) for scene in SCENES]
@@ -65,7 +76,7 @@ def take(browser: Browser, stage: Stage, folder: Path, only: list[str], *, png: 
                 timezone_id="Europe/Lisbon",
             )
             for each in shown():
-                if only and each.name not in only:
+                if (only and each.name not in only) or (size, theme) not in views(each):
                     continue
                 context.clear_cookies()
                 page = context.new_page()
@@ -75,7 +86,7 @@ def take(browser: Browser, stage: Stage, folder: Path, only: list[str], *, png: 
                     tall: int = page.evaluate("document.documentElement.scrollHeight")
                     page.set_viewport_size({"width": size.width, "height": tall})
                 page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-                yield picture(page, folder / f"{each.name}-{size.name}-{theme}", png=png)
+                yield picture(page, folder / picture_name(each, size, theme), png=png)
                 page.close()
             context.close()
 
@@ -103,9 +114,10 @@ def index() -> str:
     ]
     for each in shown():
         rows += [f"## {each.name}", "", each.says, ""]
-        rows += ["| " + " | ".join(f"{size.name}, {theme}" for size in SIZES for theme in THEMES) + " |"]
-        rows += ["| " + " | ".join("---" for _ in range(len(SIZES) * len(THEMES))) + " |"]
-        names = [f"{each.name}-{size.name}-{theme}.webp" for size in SIZES for theme in THEMES]
+        seen = views(each)
+        rows += ["| " + " | ".join(f"{size.name}, {theme}" for size, theme in seen) + " |"]
+        rows += ["| " + " | ".join("---" for _ in seen) + " |"]
+        names = [f"{picture_name(each, size, theme)}.webp" for size, theme in seen]
         rows += ["| " + " | ".join(f"![{each.name}]({name})" for name in names) + " |", ""]
     return "\n".join(rows)
 

@@ -16,7 +16,7 @@ from chat.replies.endings import MARKS, PAGE_ENDINGS, ending
 from chat.states.generation import State
 from tests.browser.pages import NO_PAGES, PAGES, Shown, open_page
 from tests.browser.scenes import SCENES
-from tests.browser.screens import SCREENS, SIZES, THEMES, index, shown
+from tests.browser.screens import SCREENS, SIZES, THEMES, index, picture_name, shown, views
 from tests.browser.staged import Stage, staged_server
 from tests.fakes.processes import ProviderProcess
 
@@ -96,9 +96,7 @@ def test_no_page_is_forgotten() -> None:
 
 def test_every_scene_and_page_has_its_pictures() -> None:
     """`python -m tests.browser.screens` makes them."""
-    wanted = {
-        f"{each.name}-{size.name}-{theme}.webp" for each in shown() for size in SIZES for theme in THEMES
-    }
+    wanted = {f"{picture_name(each, size, theme)}.webp" for each in shown() for size, theme in views(each)}
     assert {path.name for path in SCREENS.glob("*.webp")} == wanted
     assert (SCREENS / "README.md").read_text(encoding="utf-8") == index()
     assert sum(path.stat().st_size for path in SCREENS.iterdir()) < 4_000_000
