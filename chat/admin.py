@@ -186,8 +186,11 @@ class GenerationAdmin(ReadOnly):
     @admin.display(description=_("checks"))
     def checks_made(self, row: Generation) -> SafeString | str:
         return table(
-            (_("check"), _("verdict")),
-            [(check["check"], _("passed") if check["passed"] else _("failed")) for check in row.checks],
+            (_("check"), _("verdict"), _("detail")),
+            [
+                (check["check"], _("passed") if check["passed"] else _("failed"), check.get("detail", ""))
+                for check in row.checks
+            ],
         )
 
     @admin.display(description=_("journal"))

@@ -8,9 +8,11 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from chat import planning
 from chat.policy import advice, health
 from chat.streaming.deltas import PartKind
 from chat.streaming.gates import Check, Gate, allow, make
+from chat.validation import Demands
 
 COACH_PROMPT = (
     "You are Gymnasia, a friendly and careful fitness coach. Answer in the language of the question: Portuguese, "
@@ -21,13 +23,16 @@ COACH_PROMPT = (
 
 class Flow(NamedTuple):
     """One row. `gate` and `health_gate` are spelled as in `chat.streaming.gates`; without a `health_gate` no question is
-    looked at. `ruled`: what the model says is held against `chat.policy.advice`."""
+    looked at. `ruled`: what the model says is held against `chat.policy.advice`. `material`: what it quotes, and every
+    figure must stand in. `is_plan`: it answers with an object that follows `chat.planning.SCHEMA`."""
 
     name: str
     system_prompt: str
     gate: str
     health_gate: str = ""
     ruled: bool = False
+    material: str = ""
+    is_plan: bool = False
 
     @property
     def prompt_version(self) -> str:
@@ -52,11 +57,25 @@ def told(flow: Flow, preset: str = "", instructions: str = "") -> Flow:
 
 
 COACH = Flow("coach", COACH_PROMPT, "sentence", health_gate="whole", ruled=True)
+PLAN = Flow("plan", planning.WORDS, "whole", health_gate="whole", ruled=True, is_plan=True)
+QUOTING = (
+    "Every figure and date that you give must stand in this material. What it does not say, do not guess:"
+)
 
 
-def current(system_prompt: str = "") -> Flow:
-    """The flow of this installation: the coach, or the team's own prompt."""
-    return Flow("custom", system_prompt, "immediate") if system_prompt else COACH
+def current(system_prompt: str = "", material: str = "") -> Flow:
+    """The flow of this installation: the coach, or the team's own prompt; with material, one that quotes it, and shows
+    nothing before its figures are checked."""
+    flow = Flow("custom", system_prompt, "immediate") if system_prompt else COACH
+    if not material.strip():
+        return flow
+    words = f"{flow.system_prompt}\n\n{QUOTING}\n\n{material.strip()}"
+    return flow._replace(system_prompt=words, gate="whole", material=material)
+
+
+def plans_of(flow: Flow) -> Flow | None:
+    """The flow in which this one's person gets a plan; None where there is none: the coach alone makes plans."""
+    return PLAN if flow.name == COACH.name else None
 
 
 # --- by which gate --------------------------------------------------------------------------------------------------
@@ -76,6 +95,7 @@ class Chosen(NamedTuple):
 
 
 HEALTH = "health: "
+MATERIAL = ", material"
 
 
 def choose(flow: Flow, asked: Sequence[str], switch: Switch | None = None) -> Chosen:
@@ -84,13 +104,15 @@ def choose(flow: Flow, asked: Sequence[str], switch: Switch | None = None) -> Ch
     `asked` is what the person wrote on this branch, oldest first; the rule is kept with the generation.
     """
     topic = health.topic_of_turns(asked) if flow.health_gate else None
+    if flow.is_plan:  # half an object is nothing to look at, whatever an administrator likes to see
+        switch = None
     rule = f"{HEALTH}{topic}" if topic else ""
     if switch is not None and (not topic or switch.for_health):
         # What it was about stays in the rule: the answer is still held against what holds for health.
         return Chosen(switch.gate, f"{rule or 'any'}; switch: {switch.where}")
     if topic:
         return Chosen(flow.health_gate, rule)
-    return Chosen(flow.gate, f"flow: {flow.name}")
+    return Chosen(flow.gate, f"flow: {flow.name}{MATERIAL if flow.material else ''}")
 
 
 def is_about_health(rule: str) -> bool:
@@ -98,10 +120,17 @@ def is_about_health(rule: str) -> bool:
     return rule.startswith(HEALTH)
 
 
+def demands_of(flow: Flow, rule: str) -> Demands:
+    """What a whole answer of this flow is held against."""
+    return Demands(flow.ruled, is_about_health(rule), flow.is_plan, flow.material)
+
+
 def check_of(flow: Flow, rule: str) -> Check:
     """What a gate of this flow asks of each stretch before it is shown."""
     about_health = is_about_health(rule)
-    return (lambda text: advice.broken_rule(text, about_health=about_health)) if flow.ruled else allow
+    if not flow.ruled or flow.is_plan:  # a plan is looked at as a person would read it, not as JSON
+        return allow
+    return lambda text: advice.broken_rule(text, about_health=about_health)
 
 
 def gates_of(flow: Flow, gate: str, rule: str) -> Callable[[PartKind], Gate]:

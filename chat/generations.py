@@ -20,6 +20,7 @@ from chat import attachments, gating, journal, pace, tree, tuning
 from chat.journal import Fired
 from chat.launching import tell
 from chat.models import Conversation, Generation, Message, MessageKind
+from chat.planning import wants_plan
 from chat.states.generation import State, Trigger
 from chat.streaming.outcome import Reason
 from chat.streaming.visible import is_visible
@@ -50,6 +51,7 @@ def send(
     session_key: str = "",
     files: Sequence[attachments.Upload] = (),
     tuned: tuning.Tuning | None = None,
+    plan: bool = False,
     after: UUID | None = None,
 ) -> Generation:
     """Keep a person's message with its files and queue a generation for its reply; all or nothing.
@@ -81,7 +83,7 @@ def send(
         attachments.keep(message, files)
         conversation.save()
         tree.move_head(conversation, message.pk)
-        return queue(conversation, message, user=user, session=fingerprint(session_key))
+        return queue(conversation, message, user=user, session=fingerprint(session_key), plan=plan)
 
 
 def _end_of_branch(conversation: Conversation, after: UUID | None) -> UUID | None:
@@ -171,12 +173,16 @@ def queue(
     automatic: bool = False,
     endpoint: str = "",
     model: str = "",
+    plan: bool = False,
 ) -> Generation:
     """A new queued generation for `message`; the engines are told. Call it in the transaction that makes its reason. Raises
-    `pace.TooFast` where the person has asked too often."""
+    `pace.TooFast` where the person has asked too often.
+
+    It is for a plan where `plan` says so, where the message asks for one, and where it was asked for one before."""
     if user is not None and not automatic:
         pace.check(user)
-    flow = tuning.flow_of(conversation)
+    plan = plan or wants_plan(message.text) or Generation.objects.filter(parent=message, flow="plan").exists()
+    flow = tuning.flow_of(conversation, plan=plan)
     endpoint, model = endpoint or conversation.endpoint, model or conversation.model
     chosen = gating.choose(flow, message, endpoint, model)
     last = Generation.objects.filter(conversation=conversation).aggregate(last=Max("number"))["last"] or 0

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from chat import attachments, branches, catalogue, drafts, flows, journal, prices, tree, tuning
+from chat import attachments, branches, catalogue, drafts, flows, journal, plans, prices, tree, tuning
 from chat.generations import queue
 from chat.journal import Fired
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
@@ -25,7 +25,7 @@ from chat.states.generation import OUTCOME_TRIGGER, State, Trigger
 from chat.streaming.frames import Snapshot
 from chat.streaming.outcome import Reason
 from chat.streaming.reading import Reading
-from chat.validation import run_checks
+from chat.validation import Check, validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def claim(generation_id: UUID, *, owner: str) -> Job | None:
         row = Generation.objects.select_related("conversation__preset", "parent").get(pk=generation_id)
     if row.conversation is None or row.parent is None:
         return None
-    flow = tuning.flow_of(row.conversation)
+    flow = tuning.flow_of(row.conversation, plan=row.flow == flows.PLAN.name)
     if (
         row.state == State.queued and flow.prompt_version != row.prompt_version
     ):  # the words were changed while it was queued
@@ -138,9 +138,13 @@ def end(job: Job, reading: Reading, text: Snapshot) -> Ended:
     if row.state == State.queued and trigger is Trigger.ended_short:
         trigger = Trigger.error  # nothing was opened: there is no stream that could have been cut short
     facts = _facts(row, reading)
+    if reading.rule:  # a gate has said no before there was a whole text to look at
+        facts["checks"] = [
+            Check("policy", passed=False, reason=Reason.policy, detail=f"rule {reading.rule}").verdict
+        ]
     with transaction.atomic():
         if trigger is Trigger.ended_whole:
-            fired = _confirm(row, reading, text, facts, at)
+            fired = _confirm(row, reading, text, flow=job.flow, facts=facts, at=at)
         else:
             fired = journal.fire(
                 row,
@@ -193,17 +197,28 @@ def _facts(row: Generation, reading: Reading) -> dict[str, Any]:
 
 
 def _confirm(
-    row: Generation, reading: Reading, text: Snapshot, facts: dict[str, Any], at: dt.datetime
+    row: Generation,
+    reading: Reading,
+    text: Snapshot,
+    *,
+    flow: flows.Flow,
+    facts: dict[str, Any],
+    at: dt.datetime,
 ) -> Fired:
     if row.conversation is None:
         raise ValueError("a claimed generation has a conversation")
     fired = journal.fire(row, Trigger.ended_whole, seen=row.state, actor=row.owner, fence=row.fence, **facts)
     if fired is not Fired.MOVED:
         return fired
-    checks = run_checks(reading, tools_offered=False, max_answer_chars=settings.GYMNASIA.max_answer_chars)
-    verdicts = [{"check": check.name, "passed": check.passed} for check in checks]
-    failed = next((check for check in checks if not check.passed), None)
-    if failed is not None:
+    found = validate(
+        reading,
+        tools_offered=False,
+        max_answer_chars=settings.GYMNASIA.max_answer_chars,
+        demands=flows.demands_of(flow, row.gate_rule),
+    )
+    verdicts = [check.verdict for check in found.checks]
+    if (failed := found.failed) is not None:
+        said_no = f"check {failed.name} said no" + (f": {failed.detail}" if failed.detail else "")
         return journal.fire(
             row,
             Trigger.rejected,
@@ -211,7 +226,7 @@ def _confirm(
             actor=row.owner,
             fence=row.fence,
             reason=failed.reason,
-            detail=reading.divergence or f"check {failed.name} said no",
+            detail=reading.divergence or said_no,
             ended_at=at,
             checks=verdicts,
         )
@@ -228,13 +243,15 @@ def _confirm(
         conversation=row.conversation,
         parent=row.parent,
         kind=MessageKind.ANSWER,
-        text=reading.answer,
+        text=found.text,
         # Of thoughts that broke a rule only what was shown before they did.
         reasoning=text.reasoning if reading.silenced else reading.reasoning,
         carry=json.dumps(reading.carry, ensure_ascii=False) if reading.carry else "",
         generation=row,
     )
     Conversation.objects.filter(pk=message.conversation_id).update(updated=at)
+    if found.plan is not None:
+        plans.keep(message, found.plan)
     tree.lead_on(message)
     Checkpoint.objects.filter(pk=row.pk).delete()
     return journal.fire(

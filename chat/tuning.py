@@ -30,11 +30,14 @@ def of(conversation: Conversation) -> Tuning:
     return Tuning(conversation.preset, conversation.temperature, conversation.max_tokens)
 
 
-def flow_of(conversation: Conversation) -> flows.Flow:
-    """The installation's flow with what this conversation and its person add to it."""
+def flow_of(conversation: Conversation, *, plan: bool = False) -> flows.Flow:
+    """The installation's flow, or the one in which it makes plans, with what this conversation and its person add to it."""
+    flow = flows.current(settings.SYSTEM_PROMPT, settings.MATERIAL)
+    if plan:
+        flow = flows.plans_of(flow) or flow
     preset = conversation.preset.text if conversation.preset else ""
     own = Preferences.objects.filter(user_id=conversation.user_id).values_list("instructions", flat=True)
-    return flows.told(flows.current(settings.SYSTEM_PROMPT), preset=preset, instructions=own.first() or "")
+    return flows.told(flow, preset=preset, instructions=own.first() or "")
 
 
 def settings_of(conversation: Conversation, endpoint: str, model: str) -> dict[str, Any]:

@@ -130,6 +130,13 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
             "How many accounts one address may make: count / s, m, h or d / ip.",
         ),
         Variable(
+            "GYMNASIA_MATERIAL",
+            "none",
+            "Text that answers quote, such as hours and prices: models are told it, and an answer with a figure or a date "
+            "that it does not have is taken back.",
+            has_file=True,
+        ),
+        Variable(
             "GYMNASIA_SYSTEM_PROMPT",
             "a fitness coach",
             "What a model is told before each conversation. Makes the flow `custom`.",

@@ -36,6 +36,7 @@ _database_url = env.str("DATABASE_URL", default="")
 _email_url = env.str("EMAIL_URL", default="")
 _log_level = env.str("GYMNASIA_LOG_LEVEL", default="INFO", validate=validate.OneOf(LEVELS))
 SYSTEM_PROMPT = env.str("GYMNASIA_SYSTEM_PROMPT", default="")
+MATERIAL = env.str("GYMNASIA_MATERIAL", default="")
 _signup_rate = env.str(
     "GYMNASIA_SIGNUP_RATE", default="20/m/ip", validate=validate.Regexp(r"\d+/\d*[smhd]/ip")
 )

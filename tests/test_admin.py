@@ -144,8 +144,15 @@ def test_attempts_are_linked_both_ways_and_the_message_stands_beside(
     assert f'<a href="{address(Message, "change", message.pk)}">' in two
     assert "answer message" not in one
     assert cells(two, "Checks") == [
-        [name, "passed"]
-        for name in ("terminal_evidence", "order_and_integrity", "calls_were_offered", "not_empty", "length")
+        [name, "passed", "-"]
+        for name in (
+            "terminal_evidence",
+            "order_and_integrity",
+            "calls_were_offered",
+            "not_empty",
+            "length",
+            "policy",
+        )
     ]
     assert cells(one, "Draft as last saved") == [["answer", "Two"], ["reasoning", "Think."]]
 

@@ -179,7 +179,7 @@ def test_a_whole_reading_is_confirmed_with_its_message(ana: AbstractBaseUser) ->
     )
     assert (row.usage_input, row.usage_output, row.usage_reasoning, row.usage_cached_input) == (9, 2, 1, 3)
     assert row.validated_at == row.ended_at == row.confirmed_at is not None
-    assert [check["passed"] for check in row.checks] == [True] * 5
+    assert [check["passed"] for check in row.checks] == [True] * 6
     assert not Checkpoint.objects.exists()
 
 

@@ -18,7 +18,7 @@ import msgspec
 import stamina
 from django.db import DatabaseError, InterfaceError, OperationalError
 
-from chat import running
+from chat import planning, running
 from chat.conf import Conf
 from chat.drafts import DraftStore
 from chat.engine.hub import Hub
@@ -163,7 +163,8 @@ class Runner:
 
     async def _request(self, run: Run, job: Job, source: Source, *, number: int) -> Reading:
         job.generation.wire, job.generation.requests = source.wire.name, number
-        request = source.wire.request(job.prompt, endpoint=source.endpoint, model=job.generation.model)
+        prompt = planning.asked(job.prompt, source.endpoint) if job.flow.is_plan else job.prompt
+        request = source.wire.request(prompt, endpoint=source.endpoint, model=job.generation.model)
         try:
             async with self.parts.upstream.open(request) as response:
                 if not response.is_event_stream:

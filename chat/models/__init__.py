@@ -6,6 +6,7 @@ from .form_key import FormKey
 from .generation import Checkpoint, Generation, JournalRow, Subject
 from .imported import Import
 from .index import Departure, IndexRow, Why
+from .plan import Plan
 from .policy import GatePolicy
 from .preferences import Preferences
 from .preset import Preset
@@ -25,6 +26,7 @@ __all__ = [
     "Message",
     "MessageKind",
     "Origin",
+    "Plan",
     "Preferences",
     "Preset",
     "Subject",

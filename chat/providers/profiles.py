@@ -15,6 +15,7 @@ class Profile(msgspec.Struct, frozen=True):
     `stream_options`. `system_role`: what the system text is sent as. `limit_field`: what the output limit is
     called. `key_header`: `authorization` (bearer) or a header of the vendor's own. `notice_in_brackets`: it
     tells its own failure as a last delta in square brackets, and then ends as if all were well.
+    `json_schema`: it holds a model to a schema (`response_format`); others answer 400 to that, or ignore it.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Profile(msgspec.Struct, frozen=True):
     limit_field: str = "max_tokens"
     key_header: str = "authorization"
     notice_in_brackets: bool = False
+    json_schema: bool = False
 
 
 STRICT = Profile("strict")
@@ -32,23 +34,29 @@ STRICT = Profile("strict")
 # DeepSeek, Qwen, vLLM, OpenRouter, GLM and most others need no row: they take the strict default's requests, and
 # what they add (reasoning fields, finish words, errors, comments) is heard from everybody.
 _TABLE = (
-    Profile("openai", system_role="developer", limit_field="max_completion_tokens"),
-    Profile("azure", system_role="developer", limit_field="max_completion_tokens", key_header="api-key"),
+    Profile("openai", system_role="developer", limit_field="max_completion_tokens", json_schema=True),
+    Profile(
+        "azure",
+        system_role="developer",
+        limit_field="max_completion_tokens",
+        key_header="api-key",
+        json_schema=True,
+    ),
     # Other vendors' models on Azure: the same door, but not the same words.
     Profile("azure-foundry", key_header="api-key"),
     # Says nothing of `stream_options`, sends usage by itself, and never ends without `[DONE]`.
     Profile("tai", usage_option=False, notice_in_brackets=True),
     # These omit or mis-frame `[DONE]`, so that their finish reason is the evidence.
-    Profile("llama.cpp", done_required=False),
-    Profile("ollama", done_required=False),
+    Profile("llama.cpp", done_required=False, json_schema=True),
+    Profile("ollama", done_required=False, json_schema=True),
     Profile("perplexity", done_required=False, usage_option=False),
     Profile("writer", done_required=False),
     Profile("gpustack", done_required=False),
     Profile("huggingface", done_required=False),
     # Strict ones that refuse `stream_options` or name things in their own way.
-    Profile("mistral", usage_option=False),
+    Profile("mistral", usage_option=False, json_schema=True),
     Profile("groq", limit_field="max_completion_tokens"),
-    Profile("xai", limit_field="max_completion_tokens"),
+    Profile("xai", limit_field="max_completion_tokens", json_schema=True),
 )
 
 

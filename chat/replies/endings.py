@@ -81,6 +81,15 @@ REASONS: dict[str, Ending] = {
             "physiotherapist."
         ),
     ),
+    "ungrounded": Ending(
+        "withdrawn", _("This reply had a figure that our material does not have, so we took it back.")
+    ),
+    "invalid_plan": Ending(
+        "failed",
+        _(
+            "The plan was not one that could be trained, so it was not kept. Another try may bring a good one."
+        ),
+    ),
     # Something is broken, there or here.
     "provider_error": Ending("failed", _("The provider ran into an error of its own.")),
     "rate_limited": Ending(

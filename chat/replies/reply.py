@@ -19,8 +19,8 @@ from django.utils.translation import gettext as _
 
 from chat import branches, drafts, rendering
 from chat.conversations import Turn, Versions
-from chat.flows import is_about_health
-from chat.models import Generation, Message, MessageKind
+from chat.flows import MATERIAL, PLAN, is_about_health
+from chat.models import Generation, Message, MessageKind, Plan
 from chat.replies import endings, picker
 from chat.replies.rendered import RENDERED
 from chat.states.generation import State
@@ -69,6 +69,7 @@ class Reply:
     ending: endings.Ending | None = None
     waited_s: int = 0
     checking: str = ""
+    plan: Plan | None = None
     facts: Facts | None = None
     attempt: int = 1
     continues: bool = False
@@ -153,6 +154,9 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
         ending=endings.ending(generation.state, generation.reason, generation.detail),
         waited_s=int((timezone.now() - generation.created).total_seconds()) if unfinished else 0,
         checking=_checking(generation) if unfinished else "",
+        plan=Plan.objects.filter(message=message).first()
+        if message and generation.flow == PLAN.name
+        else None,
         facts=None if unfinished else _facts(generation),
         attempt=generation.attempt,
         continues=generation.continues_id is not None,
@@ -162,7 +166,11 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
 
 def _checking(row: Generation) -> str:
     """What is being done with text that has come and is not shown yet."""
-    return _("checking the health advice") if is_about_health(row.gate_rule) else _("checking")
+    if row.flow == PLAN.name:
+        return _("making the plan, and checking it")
+    if is_about_health(row.gate_rule):
+        return _("checking the health advice")
+    return _("checking the figures") if row.gate_rule.endswith(MATERIAL) else _("checking")
 
 
 def _facts(row: Generation) -> Facts:

@@ -49,6 +49,8 @@ class Reason(StrEnum):
     refusal = "refusal"
     prompt_blocked = "prompt_blocked"
     policy = "policy"
+    ungrounded = "ungrounded"
+    invalid_plan = "invalid_plan"
     # Something is broken.
     provider_error = "provider_error"
     malformed_tool_call = "malformed_tool_call"

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from chat import retention
-from chat.models import Conversation
+from chat.models import Conversation, Plan
 from chat.views import shortcuts, theme
 
 register = template.Library()
@@ -71,10 +71,11 @@ def shortcut_list() -> dict[str, Any]:
 
 @register.inclusion_tag("chat/_contents.html", takes_context=True)
 def contents(context: template.Context) -> dict[str, Any]:
-    """The person's conversations as a table of contents: what is pinned, then the newest by age, in one query."""
+    """The person's conversations as a table of contents: what is pinned, then the newest by age, in one query; one more
+    says whether they have plans."""
     user = context.get("user")
     if user is None or not user.is_authenticated:
-        return {"user": None, "groups": []}
+        return {"user": None, "groups": [], "plans": False}
     owned = Conversation.objects.owned_by(user).only(
         "id", "title", "updated", "user_id", "pinned", "archived"
     )
@@ -93,6 +94,7 @@ def contents(context: template.Context) -> dict[str, Any]:
         "is_more": len(rows) > CONTENTS_MAX,
         "current": current.pk if current is not None else None,
         "home": context.get("home", False),
+        "plans": Plan.objects.filter(user_id=user.pk).exists(),
     }
 
 

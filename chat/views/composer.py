@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from chat import tuning
+from chat import flows, tuning
 from chat.forms import LENGTHS, TEMPERATURES, AskForm
 from chat.models import Conversation, Preset
 from chat.replies import picker
@@ -37,6 +37,11 @@ class Composer:
     @property
     def max_files(self) -> int:
         return int(settings.GYMNASIA.max_files)
+
+    @property
+    def makes_plans(self) -> bool:
+        """Whether this installation's flow has one for plans."""
+        return flows.plans_of(flows.current(settings.SYSTEM_PROMPT)) is not None
 
     @property
     def temperatures(self) -> list[tuple[str, Any, bool]]:

@@ -117,6 +117,7 @@ def _ask(request: HttpRequest, owned: Conversation | None) -> HttpResponse:
             session_key=request.session.session_key or "",
             files=form.files_taken,
             tuned=form.tuning,
+            plan=request.POST.get("flow") == "plan",
         )
     except Busy as error:
         assert owned is not None  # noqa: S101 a new conversation has no other reply

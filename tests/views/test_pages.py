@@ -336,7 +336,7 @@ def test_length_of_a_conversation_costs_no_queries(
         ended(sent(ana, f"And {turn}?", conversation=owned), cut() if turn % 2 else reading())
     page.get(address(first))
     # Session, user, conversation, tree, messages, their files, generations, the one that is written, presets, contents.
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         text = shown(page, address(first))
     assert len(attributes(text)) == 6
 

@@ -107,7 +107,7 @@ export class Composer {
     this.askButton = /** @type {HTMLButtonElement} */ (form.querySelector(".ask"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      void this.ask();
+      void this.ask(event.submitter);
     });
     this.line.addEventListener("keydown", (event) => {
       if (!asks(event, matchMedia("(pointer: coarse)").matches)) return;
@@ -187,7 +187,8 @@ export class Composer {
     this.line.placeholder = this.form.dataset.anew ?? "";
   }
 
-  async ask() {
+  /** @param {HTMLElement | null} [button] by which it was asked; one with a name says what for */
+  async ask(button = null) {
     if (this.#sending) return;
     if (this.#writing !== null) {
       // Without a connection nobody can say whether it is still being written.
@@ -195,7 +196,7 @@ export class Composer {
       else this.tell(this.form.dataset.busy ?? "", "busy");
       return;
     }
-    const body = new FormData(this.form);
+    const body = new FormData(this.form, button === this.askButton ? null : button);
     const sent = this.line.value;
     this.#setSending(true);
     const answer = await post(this.form.action, body, this.form.dataset);

@@ -1,0 +1,54 @@
+"""A person's plans: their own, the latest first, each with the way to its conversation."""
+
+import pytest
+from django.test import Client
+
+from chat.models import Generation
+from tests.plans import plan_json
+from tests.rows import ended, person, reading, sent
+
+pytestmark = pytest.mark.django_db
+
+
+def client_of(user: object) -> Client:
+    client = Client()
+    client.force_login(user)  # type: ignore[arg-type]
+    return client
+
+
+def test_every_version_is_listed_with_its_table_and_its_conversation() -> None:
+    ana = person()
+    one = ended(sent(ana, "a", plan=True), reading(plan_json(title="First <b>")))
+    ended(sent(ana, "b", plan=True), reading(plan_json(title="Second")))
+    html = client_of(ana).get("/plans/").content.decode()
+    assert html.index("Second") < html.index("First &lt;b&gt;")
+    assert (html.count("Push-up"), html.count("3 × 10"), html.count("42.5 kg")) == (2, 6, 4)
+    assert f"/conversations/{one.conversation_id}/" in html
+
+
+def test_another_persons_plans_are_not_there() -> None:
+    ended(sent(person(), "a", plan=True), reading(plan_json()))
+    html = client_of(person("bob")).get("/plans/").content.decode()
+    assert ("Strong in four weeks" in html, "There is none yet" in html) == (False, True)
+    assert Client().get("/plans/").status_code == 302
+
+
+def test_the_button_asks_for_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a plain form."""
+    monkeypatch.setenv("OPENAI_COMPATIBLE_URL", "http://127.0.0.1:9/v1")
+    client = client_of(person())
+    assert 'name="flow" value="plan"' in client.get("/").content.decode()
+    assert client.post("/", {"text": "I like rowing", "flow": "plan"}).status_code in {302, 303}
+    assert Generation.objects.get().flow == "plan"
+
+
+def test_no_button_where_no_plans_are_made(settings: object) -> None:
+    settings.SYSTEM_PROMPT = "You are a pirate."  # type: ignore[attr-defined]
+    assert 'value="plan"' not in client_of(person()).get("/").content.decode()
+
+
+def test_a_confirmed_plan_is_shown_as_a_table_and_never_as_json() -> None:
+    ana = person()
+    row = ended(sent(ana, "a", plan=True), reading(plan_json()))
+    html = client_of(ana).get(f"/conversations/{row.conversation_id}/").content.decode()
+    assert ("<caption" in html, "Version 1" in html, "weight_kg" in html) == (True, True, False)
