@@ -7,12 +7,20 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from chat import languages
 from chat.views.language import set_cookie
+
+WAYS: dict[str, str | Promise] = {
+    "reauthenticate": _("Use your password"),
+    "mfa_reauthenticate": _("Use a code"),
+    "mfa_reauthenticate:webauthn": _("Use your passkey"),
+}
 
 
 class Adapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no types
@@ -29,3 +37,8 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no typ
         not be locked out of their own account for it."""
         has_way = bool(self.get_reauthentication_methods(context.request.user))
         return has_way and bool(super().is_reauthentication_required(app=app, **more))
+
+    def get_reauthentication_methods(self, user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
+        """allauth's ways to show that it is you, by our names for them."""
+        ways: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        return [way | {"description": WAYS.get(way["id"], way["description"])} for way in ways]

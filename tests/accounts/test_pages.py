@@ -123,6 +123,7 @@ def test_an_authenticator_app_is_asked_for_and_a_recovery_code_will_do(browser: 
     codes = text_of(browser.get("/accounts/2fa/recovery-codes/"))
     assert "10 of 10 are left." in codes
     assert "10 left" in text_of(browser.get("/settings/"))
+    assert "Use a code" in text_of(browser.get("/accounts/reauthenticate/"))
     cache.clear()
     other = Client()
     page = sign_in(other)

@@ -69,6 +69,25 @@ def test_a_passkey_is_made_and_signs_in_alone(house: ServerProcess, new_person: 
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.locator("textarea")).to_be_visible()
     assert person.name in page.locator("#contents").inner_text()
+    # Whoever knows the password alone is asked for the key, too.
+    page.goto(f"{house.url}/settings/")
+    page.locator("main").get_by_role("button", name="Sign out").click()
+    page.locator("[name=login]").fill(person.name)
+    page.locator("[name=password]").fill(person.password)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="Use a passkey instead").click()
+    expect(page.locator("textarea")).to_be_visible()
+    # Another name, and away with it; the key itself is proof enough that it is she.
+    page.goto(f"{house.url}/accounts/2fa/webauthn/")
+    page.get_by_role("link", name="Rename").click()
+    page.get_by_role("link", name="Use your passkey").click()
+    page.get_by_role("button", name="Use your passkey").click()
+    page.get_by_label("What you call it").fill("The old laptop")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("The old laptop")).to_be_visible()
+    page.get_by_role("link", name="Remove").click()
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("You have none yet.")).to_be_visible()
 
 
 def test_a_passkey_that_is_not_given_is_told(house: ServerProcess, new_person: NewPerson) -> None:
