@@ -55,7 +55,10 @@ def _message_goes(instance: Any, origin: Any = None, **_: Any) -> None:
 
 
 def _session_goes(instance: Any, **_: Any) -> None:
-    """By signing out, by another password, in a shell."""
+    """By signing out, by another password, in a shell, when its time is up. What was noted of its browser goes along."""
+    from allauth.usersessions.models import UserSession
+
     from chat import readers
 
+    UserSession.objects.filter(session_key=instance.session_key).delete()
     readers.signed_out(instance.session_key)

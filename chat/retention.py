@@ -1,4 +1,4 @@
-"""What goes by itself once its time is up: conversations that were deleted and not brought back.
+"""What goes by itself once its time is up: conversations that were deleted and not brought back, sessions that have ended.
 
 Takes the clock, gives how many went. Called again and again by the reaper of every process; knows no engine.
 """
@@ -6,6 +6,7 @@ Takes the clock, gives how many went. Called again and again by the reaper of ev
 import datetime as dt
 
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -28,7 +29,9 @@ def restorable(user_id: int) -> QuerySet[Conversation]:
 
 
 def purge() -> int:
-    """Take away for good what was deleted longer ago than that: a few at a time, for the next call comes soon."""
+    """Take away for good what was deleted longer ago than that: a few at a time, for the next call comes soon. Gives how
+    many conversations went."""
+    _purge_sessions()
     over = timezone.now() - window()
     rows = Conversation.objects.filter(deleted__lt=over)
     keys = list(rows.order_by("deleted").values_list("pk", flat=True)[:AT_ONCE])
@@ -39,3 +42,10 @@ def purge() -> int:
             if row is not None:
                 conversations.delete(row, by=None)
     return len(keys)
+
+
+def _purge_sessions() -> None:
+    """Those that ran out: with each goes what was noted of its browser and address (`apps.py`)."""
+    over = Session.objects.filter(expire_date__lt=timezone.now())
+    for session in over.order_by("expire_date")[:AT_ONCE]:
+        session.delete()
