@@ -99,6 +99,8 @@ def branch(conversation: Conversation, head: Message | None = None) -> list[Mess
 
 
 def _said_by(message: Message) -> str:
+    if message.kind == MessageKind.EDITED:
+        return _("Answer (edited by a person)")
     if message.origin != Origin.HERE:
         model = message.origin_model or _("model not known")
         return _("Answer (imported, %(model)s)") % {"model": _plain(model)}
@@ -108,7 +110,7 @@ def _said_by(message: Message) -> str:
 
 def _without_answer(message: Message) -> Iterator[str]:
     """One sentence where a question was given up without an answer: only its last try counts."""
-    if message.children.filter(kind=MessageKind.ANSWER).exists():
+    if message.children.exclude(kind=MessageKind.USER).exists():
         return
     last = message.generations.order_by("number").last()
     if last is not None:

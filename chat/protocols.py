@@ -21,18 +21,28 @@ TOO_LARGE = (
 )
 
 
-def bound(server: Server, *, request_bytes: int) -> None:
-    """Give a running server these protocols instead of Daphne's own, before it accepts anybody."""
-    server.http_factory = BoundFactory(server, request_bytes)
+LONG_AT_ONCE = 2  # a long body is held whole while it is handed on
+
+
+def bound(server: Server, *, request_bytes: int, long_bytes: int = 0, long_path: bytes = b"") -> None:
+    """Give a running server these protocols instead of Daphne's own, before it accepts anybody. `long_path` is the one
+    address that takes bodies of up to `long_bytes`, a few at a time."""
+    server.http_factory = BoundFactory(server, request_bytes, long_bytes, long_path)
     server.ws_factory.protocol = BoundSocket
 
 
 class BoundFactory(HTTPFactory):  # type: ignore[misc] # Daphne has no types
-    """Makes a channel for each connection; `request_bytes` is the longest body that a request may have."""
+    """Makes a channel for each connection; `request_bytes` is the longest body that a request may have, but for those of
+    one path."""
 
-    def __init__(self, server: Server, request_bytes: int) -> None:
+    def __init__(
+        self, server: Server, request_bytes: int, long_bytes: int = 0, long_path: bytes = b""
+    ) -> None:
         super().__init__(server)
         self.request_bytes = request_bytes
+        self.long_bytes = max(long_bytes, request_bytes)
+        self.long_path = long_path
+        self.long_now: set[int] = set()
 
     def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 (Twisted's name)
         channel = super().buildProtocol(addr)
@@ -49,9 +59,14 @@ class BoundRequest(WebRequest):  # type: ignore[misc]
     content: Any
     refused = False
     _received = 0
+    _is_long = False
     _cut_off: Any = None
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
+        factory = self.channel.factory
+        if length is not None and length > factory.request_bytes and self._may_be_long():
+            self._is_long = True
+            factory.long_now.add(id(self))
         is_too_long = length is not None and length > self._most
         super().gotLength(0 if is_too_long else length)  # a file is made for a long one
         if is_too_long:
@@ -75,11 +90,23 @@ class BoundRequest(WebRequest):  # type: ignore[misc]
     def connectionLost(self, reason: Any) -> None:  # noqa: N802
         if self._cut_off is not None and self._cut_off.active():
             self._cut_off.cancel()
+        self.channel.factory.long_now.discard(id(self))
         super().connectionLost(reason)
+
+    def finish(self) -> None:
+        self.channel.factory.long_now.discard(id(self))
+        super().finish()
+
+    def _may_be_long(self) -> bool:
+        """By the address of the request line, which the channel holds before the request does."""
+        factory = self.channel.factory
+        path: bytes = getattr(self.channel, "_path", b"").split(b"?")[0]
+        return bool(factory.long_path) and path == factory.long_path and len(factory.long_now) < LONG_AT_ONCE
 
     @property
     def _most(self) -> int:
-        most: int = self.channel.factory.request_bytes
+        factory = self.channel.factory
+        most: int = factory.long_bytes if self._is_long else factory.request_bytes
         return most
 
     def _refuse(self) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from daphne.server import Server
 from django.conf import settings
+from django.urls import reverse
 from twisted.internet import defer
 from twisted.internet import reactor as current_reactor
 from twisted.internet.endpoints import AdoptedStreamServerEndpoint
@@ -80,7 +81,11 @@ class Serving:
     _fault: BaseException | None = None
 
     def _accept(self, server: Server, ready: Callable[[], None]) -> None:
-        bound(server, request_bytes=settings.GYMNASIA.max_request_bytes)
+        conf = settings.GYMNASIA
+        # The form around a file is small.
+        long_bytes = conf.max_import_bytes + conf.max_request_bytes
+        long_path = reverse("chat:imports").encode()
+        bound(server, request_bytes=conf.max_request_bytes, long_bytes=long_bytes, long_path=long_path)
         endpoint: Any = AdoptedStreamServerEndpoint(  # type: ignore[no-untyped-call]
             reactor, self._listening.fileno(), self._listening.family
         )

@@ -134,6 +134,22 @@ def test_a_connection_carries_many_requests_and_each_is_measured_alone(server: S
     assert statuses == [403] * 3
 
 
+def test_one_address_takes_long_bodies_a_few_at_a_time(server: ServerProcess) -> None:
+    """The import's; with as many under way as may be, the next one hears that it is too large for now."""
+    head = HEAD.replace("/accounts/login/", "/import/")
+    with connected(server) as one, connected(server) as two, connected(server) as three:
+        for wire in (one, two):
+            wire.sendall(f"{head}Connection: close\r\nContent-Length: {MOST + 9}\r\n\r\n".encode())
+            assert select.select([wire], [], [], 0.2)[0] == []
+        three.sendall(f"{head}Connection: close\r\nContent-Length: {MOST + 9}\r\n\r\n".encode())
+        assert to_the_end(three) == REFUSAL
+        one.sendall(b"a" * (MOST + 9))
+        assert to_the_end(one).startswith(b"HTTP/1.1 403 ")  # no token
+    with connected(server) as wire:
+        wire.sendall(f"{head}Connection: close\r\nContent-Length: {200 * MB}\r\n\r\n".encode())
+        assert to_the_end(wire) == REFUSAL
+
+
 # --- sockets --------------------------------------------------------------------------------------------------------
 def post(server: ServerProcess, path: str, cookie: str, **form: str) -> tuple[str, bytes]:
     """Head and body of the answer to a form."""

@@ -87,12 +87,18 @@ def _message(said: Said, conversation: Conversation, ids: dict[str, UUID]) -> Me
         id=ids[said.key],
         conversation=conversation,
         parent_id=ids[said.parent] if said.parent is not None else None,
-        kind=MessageKind.USER if said.is_question else MessageKind.ANSWER,
+        kind=_kind(said),
         text=said.text,
         origin=Origin.IMPORTED,
         origin_model=said.model,
         created=said.created,
     )
+
+
+def _kind(said: Said) -> MessageKind:
+    if said.is_question:
+        return MessageKind.USER
+    return MessageKind.EDITED if said.is_edited else MessageKind.ANSWER
 
 
 def _attach(row: Message, files: tuple[File, ...]) -> int:

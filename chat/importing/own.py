@@ -70,8 +70,8 @@ def _said(
     value: dict[str, Any], created: dt.datetime, models: dict[str, str], left_out: Counter[str]
 ) -> Said:
     kind = value.get("kind")
-    if kind not in {"user", "answer"}:
-        raise NotReadable("wrong_type", f"kind: expected user or answer, got {str(kind)[:20]!r}")
+    if kind not in {"user", "answer", "edited"}:
+        raise NotReadable("wrong_type", f"kind: expected user, answer or edited, got {str(kind)[:20]!r}")
     parent = value.get("parent")
     named = value.get("origin_model") or models.get(str(value.get("generation")), "")
     return Said(
@@ -82,6 +82,7 @@ def _said(
         created=time_of(value.get("created"), created),
         model=text_of(named, "model")[:NAME_CHARS] if kind == "answer" else "",
         files=_files(list_of(value.get("attachments", []), "attachments"), left_out),
+        is_edited=kind == "edited",
     )
 
 

@@ -46,6 +46,7 @@ class Said:
     created: dt.datetime
     model: str = ""
     files: tuple[File, ...] = ()
+    is_edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from .plan import Plan
 from .policy import GatePolicy
 from .preferences import Preferences
 from .preset import Preset
+from .shared import SharedLink
 
 __all__ = [
     "Attachment",
@@ -29,6 +30,7 @@ __all__ = [
     "Plan",
     "Preferences",
     "Preset",
+    "SharedLink",
     "Subject",
     "Why",
 ]

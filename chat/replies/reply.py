@@ -254,6 +254,11 @@ def render_turn(turns: Sequence[Turn], place: int) -> str:
     )
 
 
+def said(message: Message) -> SafeString:
+    """An answer's HTML where it stands alone, without the reply around it."""
+    return _lane("answer", message.text, f"m{message.pk.hex[:12]}", unfinished=False).html
+
+
 def _lane(name: str, text: str, anchor: str, *, unfinished: bool) -> Lane:
     if not text:
         return Lane(name, SafeString(""))

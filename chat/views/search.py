@@ -6,13 +6,15 @@ which finds the place in the conversation.
 
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
+from chat import branches, tree
 from chat import search as index
+from chat.generations import Rejected
 from chat.models import Conversation, Message
 from chat.views.answers import SeeOther
 
@@ -33,9 +35,17 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def message(request: HttpRequest, message_id: UUID) -> HttpResponse:
-    """Where a message stands in its conversation."""
+    """Where a message stands in its conversation. On another branch than the one that is shown, GET says so and POST
+    shows that branch: a link alone moves nothing."""
     rows = Message.objects.filter(conversation__in=Conversation.objects.owned_by(request.user))
-    row = get_object_or_404(rows, pk=message_id)
+    row = get_object_or_404(rows.select_related("conversation"), pk=message_id)
+    if request.method == "POST":
+        try:
+            branches.switch(row)
+        except Rejected:
+            raise Http404 from None
+    elif row.pk not in {node.pk for node in tree.outline(row.conversation).path(row.conversation.head_id)}:
+        return render(request, "chat/elsewhere.html", {"message": row, "conversation": row.conversation})
     return SeeOther(f"{reverse('chat:conversation', args=[row.conversation_id])}#m-{row.pk}")

@@ -63,6 +63,14 @@ def test_a_hostile_document_is_refused_whole(change: dict[str, Any], why: str) -
     assert caught.value.why == why
 
 
+def test_what_a_person_made_of_an_answer_stays_theirs() -> None:
+    value = ours(messages=[message(), message(id="e", parent="q", kind="edited", text="Mine.")], head="e")
+    assert [(m.is_question, m.is_edited, m.text) for m in own.read(value, now=NOW).messages] == [
+        (True, False, "x"),
+        (False, True, "Mine."),
+    ]
+
+
 def test_a_file_that_cannot_be_read_is_left_out() -> None:
     value = ours(messages=[message(attachments=[{"name": "x", "base64": "!!"}])], head=None)
     talk = own.read(value, now=NOW)

@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from chat import branches
 from chat.models import Message
 from tests.rows import ended, reading, sent
 
@@ -53,6 +54,23 @@ def test_a_hit_leads_to_its_place(page: Client, stranger: Client, talk: list[Mes
     assert "rest" not in stranger.get("/search/?q=minutes").content.decode().split("<main")[1].replace(
         "interest", ""
     )
+
+
+def test_a_hit_on_another_branch_says_so_and_moves_nothing_until_asked(
+    page: Client, stranger: Client, talk: list[Message]
+) -> None:
+    _question, answer = talk
+    conversation = answer.conversation
+    branches.edit_reply("Rest as you like.", message=answer)
+    url = f"/messages/{answer.pk}/"
+    shown = page.get(url)
+    assert (shown.status_code, "Show that branch" in shown.content.decode()) == (200, True)
+    conversation.refresh_from_db()
+    assert conversation.head_id != answer.pk
+    assert stranger.post(url).status_code == 404
+    assert page.post(url).headers["Location"] == f"/conversations/{conversation.pk}/#m-{answer.pk}"
+    conversation.refresh_from_db()
+    assert conversation.head_id == answer.pk
 
 
 def test_signed_out_nobody_searches(db: None) -> None:

@@ -183,3 +183,9 @@ document.addEventListener("keydown", (event) => {
   closeMenus();
   if (isInside) menu.querySelector("summary")?.focus();
 }, true);
+
+// From the page of exports: the browser's own way to paper and PDF.
+if (location.hash === "#print") {
+  history.replaceState(null, "", location.pathname);
+  addEventListener("load", () => setTimeout(() => print()));
+}

@@ -1,0 +1,48 @@
+"""Conversations leave as files, for their owner alone."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.test import Client
+
+from chat.models import Conversation
+from tests.rows import conversation_of, ended, reading, sent
+
+
+@pytest.fixture
+def owned(ana: User) -> Conversation:
+    return conversation_of(ended(sent(ana, "Ação?"), reading("Yes.")))
+
+
+def test_one_conversation(page: Client, owned: Conversation) -> None:
+    url = f"/conversations/{owned.pk}/export"
+    text = page.get(f"{url}/").content.decode()
+    assert (f'href="{url}.md"' in text, f'href="{url}.json"' in text) == (True, True)
+    markdown = page.get(f"{url}.md")
+    assert markdown.headers["Content-Type"] == "text/markdown; charset=utf-8"
+    assert markdown.headers["Content-Disposition"] == "attachment; filename*=utf-8''A%C3%A7%C3%A3o.md"
+    assert markdown.content.decode().startswith("# Ação?\n\n## You\n\nAção?\n")
+    whole = page.get(f"{url}.json")
+    assert whole.headers["Content-Type"] == "application/json"
+    assert json.loads(whole.content)["title"] == "Ação?"
+
+
+async def _read(pieces: AsyncIterator[bytes]) -> bytes:
+    return b"".join([piece async for piece in pieces])
+
+
+def test_all_of_them(page: Client, owned: Conversation) -> None:
+    """As one file, which the import takes."""
+    response: Any = page.get("/conversations.json")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="gymnasia-conversations.json"'
+    body = async_to_sync(_read)(response.streaming_content)
+    assert [each["title"] for each in json.loads(body)] == ["Ação?"]
+
+
+@pytest.mark.parametrize("ending", ["/", ".md", ".json"])
+def test_stranger_takes_nothing(stranger: Client, owned: Conversation, ending: str) -> None:
+    assert stranger.get(f"/conversations/{owned.pk}/export{ending}").status_code == 404
