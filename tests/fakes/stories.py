@@ -31,6 +31,7 @@ from tests.fakes.script import (
     whole_answer,
     words,
 )
+from tests.plans import plan_json
 
 TOKEN_CHARS = 5
 """`tokens` sends fixed-width numbers, so a reader knows each token's ordinal by counting characters."""
@@ -57,6 +58,9 @@ what the session took, the egg repairs, and the fruit is there because you will 
 Drink water first, though. Thirst often dresses up as hunger, and a glass costs you nothing. If you train again \
 tomorrow morning, eat a little more than feels right tonight; if not, your appetite knows best.
 """
+
+SAFE = "Let it rest for two days. Then ask a physiotherapist which squats are fine for you."
+PILLS = "Warm up well first. Take 400 mg of ibuprofen before you lift. Then lift."
 
 ATTACK = """Look: <img src="x" onerror="window.hacked = 1"> and <script>window.hacked = 2</script>
 
@@ -139,6 +143,10 @@ STORIES: dict[str, Callable[[list[str]], Script]] = {
     "tokens": _tokens,
     "rest": lambda _: whole_answer(COACH, ms=10),
     "eat": lambda _: whole_answer(MEAL, ms=60),
+    "careful": lambda _: whole_answer(SAFE, ms=60),
+    "harmful": lambda _: whole_answer(PILLS, ms=40),
+    "regimen": lambda _: whole_answer(plan_json(), tokens=40, ms=25),
+    "scribble": lambda _: whole_answer(plan_json(weeks=0), tokens=20, ms=10),
     "attack": lambda _: whole_answer(ATTACK, ms=20),
 }
 """Every word that steers, and what is played for it. The words behind it are its arguments."""
