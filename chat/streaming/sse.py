@@ -39,23 +39,32 @@ class SseReader:
     The size of an event is the UTF-8 bytes of its field lines, line ends not counted. Comments do not count,
     but no line, comment or not, may be longer than the limit. What passes it raises `EventTooLarge` at once,
     in mid-line; the buffers are dropped, and the reader takes nothing more.
+
+    `foreign_line` finds, at the start of the text or after a line end, the last character of its match being the first
+    of the line, a line that is of no event stream: `foreign` is then all text from there on, and nothing of it is read.
     """
 
     __slots__ = (
         "_closed",
         "_data",
         "_event_bytes",
+        "_foreign_line",
         "_id",
         "_line_bytes",
         "_line_parts",
         "_max_event_bytes",
         "_swallow_lf",
         "_type",
+        "foreign",
         "last_event_id",
         "retry",
     )
 
-    def __init__(self, max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES) -> None:
+    def __init__(
+        self, max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES, foreign_line: re.Pattern[str] | None = None
+    ) -> None:
+        self.foreign: str | None = None
+        self._foreign_line = foreign_line
         self.last_event_id = ""
         self.retry: int | None = None
         self._max_event_bytes = max_event_bytes
@@ -88,7 +97,16 @@ class SseReader:
                 whole = "".join(self._line_parts)
                 self._reset_line()
             self._read_blocks(whole, events)
-        if text:
+        if self.foreign is not None:
+            self.foreign += text
+        elif (
+            text
+            and self._foreign_line is not None
+            and not self._line_parts
+            and self._foreign_line.match(text)
+        ):
+            self.foreign = text
+        elif text:
             self._hold(text, events)
         return events
 
@@ -107,33 +125,46 @@ class SseReader:
         blocks = text.split(end + end)
         last = blocks.pop()
         # No character has more than four bytes, so that nearly nothing must be counted.
-        surely_small = self._max_event_bytes // 4
-        for block in blocks:
-            if not self._event_bytes:
-                type_, line = "", block
-                if block.startswith("event:"):
+        surely_small = len(text) <= self._max_event_bytes // 4
+        # Every block ends its event, so that only the first one can go on with what an earlier piece began.
+        plain = surely_small and not self._event_bytes
+        rest = iter(blocks)
+        for block in rest:
+            if plain:
+                if block.startswith("data:"):
+                    if "\n" not in block and not (has_cr and "\r" in block):
+                        data = block[6:] if block[5:6] == " " else block[5:]
+                        events.append(Event("message", data, self._id))
+                        continue
+                elif block.startswith("event:"):
                     type_, _, line = block.partition(end)
-                # Before a CRLF there may be whole lines of other ends.
-                mixed = has_cr and ("\r" in line or "\r" in type_ or "\n" in type_)
-                if line.startswith("data:") and "\n" not in line and not mixed:
-                    if len(block) > surely_small:
-                        self._check_plain(type_ + line, events)
-                    type_ = type_[7:] if type_.startswith(" ", 6) else type_[6:]
-                    data = line[6:] if line.startswith(" ", 5) else line[5:]
-                    events.append(Event(type_ or "message", data, self._id))
-                    continue
-                if not block:
+                    # Before a CRLF there may be whole lines of other ends.
+                    mixed = has_cr and ("\r" in line or "\r" in type_ or "\n" in type_)
+                    if line.startswith("data:") and "\n" not in line and not mixed:
+                        type_ = type_[7:] if type_[6:7] == " " else type_[6:]
+                        data = line[6:] if line[5:6] == " " else line[5:]
+                        events.append(Event(type_ or "message", data, self._id))
+                        continue
+                elif not block:
                     continue  # blank lines where nothing waits for one: a body of nothing else must cost nothing
-            for line in _CR_ENDS.sub("\n", block).split("\n"):
-                self._read_line(line, events)
+            plain = surely_small
+            at = self._read_lines(block + end, events)
+            if at is not None:
+                self.foreign = (end + end).join((block, *rest, last))[at:]
+                return
             self._read_line("", events)
         if last:
-            for line in _CR_ENDS.sub("\n", last).split("\n")[:-1]:
-                self._read_line(line, events)
+            at = self._read_lines(last, events)
+            if at is not None:
+                self.foreign = last[at:]
 
-    def _check_plain(self, lines: str, events: list[Event]) -> None:
-        if size_bytes(lines) > self._max_event_bytes:
-            self._refuse(events)
+    def _read_lines(self, text: str, events: list[Event]) -> int | None:
+        """Read whole lines one by one; where one of them is foreign, stop and return its offset."""
+        found = None if self._foreign_line is None else self._foreign_line.search(text)
+        at = None if found is None else found.end() - 1
+        for line in _CR_ENDS.sub("\n", text[:at]).split("\n")[:-1]:
+            self._read_line(line, events)
+        return at
 
     def _read_line(self, line: str, events: list[Event]) -> None:
         if not line:
