@@ -62,7 +62,7 @@ export function language(info) {
  * A last line that may become the closing fence is not shown as code.
  * @param {string} body
  */
-function withoutHalfFence(body) {
+export function withoutHalfFence(body) {
   const start = body.lastIndexOf("\n") + 1;
   return /^ {0,3}[`~]{1,}[ \t]*$/.test(body.slice(start)) ? body.slice(0, start) : body;
 }
@@ -90,9 +90,9 @@ export function settle(text) {
  */
 function inFence(text) {
   let open = "";
-  for (const [, mark] of text.matchAll(/^(?:[ \t>]|[-*+] |\d{1,9}[.)] )*(`{3,}|~{3,})[^\n`]*\n/gm)) {
+  for (const [, mark, info] of text.matchAll(/^(?:[ \t>]|[-*+] |\d{1,9}[.)] )*(`{3,}|~{3,})([^\n`]*)\n/gm)) {
     if (!open) open = mark;
-    else if (mark.startsWith(open)) open = "";
+    else if (mark.startsWith(open) && !info.trim()) open = "";
   }
   return open !== "";
 }

@@ -244,6 +244,7 @@ function mathBlock(state, start, end, silent) {
   if (!silent) {
     const token = state.push("math_block", "", 0);
     token.content = tex;
+    token.meta = { open: !closed };
     token.map = [start, closed ? line + 1 : line];
     token.block = true;
   }

@@ -1,13 +1,22 @@
 // @ts-check
 /**
  * Writes one lane of a draft onto the page. Takes text as it comes; shows it plain until the Markdown modules are there,
- * then as Markdown, of which only the last open block is rendered again. Knows no frames and no socket.
+ * then as Markdown, of which only the open end is rendered again. Knows no frames and no socket.
  */
-import { completeLines, lastBlockStart, openFence, settle } from "#chat/blocks";
+import { completeLines, openFence, settle } from "#chat/blocks";
+import { blocks, findCut, loosen, paragraphCut, withoutLead } from "#chat/cut";
+import { OpenFence } from "#chat/fence";
 import { SANITISE, makeGrammar } from "#chat/grammar";
-import { morph, setText } from "#chat/morph";
+import { blockAfter, graft } from "#chat/graft";
+import { setText } from "#chat/morph";
 
-/** @typedef {{parse: (text: string, env: object) => any[], html: (tokens: any[], env: object) => DocumentFragment}} Markdown */
+/**
+ * @typedef {{
+ *   parse: (text: string, env: object) => any[],
+ *   inline: (text: string) => any[],
+ *   html: (tokens: any[], env: object) => DocumentFragment,
+ * }} Markdown
+ */
 
 /** @type {Promise<Markdown> | null} */
 let loading = null;
@@ -23,6 +32,7 @@ export function loadMarkdown() {
     const grammar = makeGrammar(MarkdownIt);
     markdown = {
       parse: (text, env) => grammar.parse(text, env),
+      inline: (text) => grammar.parseInline(text, {})[0]?.children ?? [],
       html: (tokens, env) =>
         /** @type {any} */ (purify.sanitize(grammar.renderer.render(tokens, grammar.options, env), SANITISE)),
     };
@@ -33,15 +43,25 @@ export function loadMarkdown() {
 }
 
 export class Painter {
-  #text = "";
-  /** Where the part that may still change begins, in the text … */
-  #base = 0;
-  /** … and on the page: the last node that never changes again. @type {ChildNode | null} */
-  #anchor = null;
-  /** The text node of a fence that is being written. @type {Text | null} */
+  /** What is settled as whole blocks, … */
+  #done = "";
+  /** … and the text from the beginning of the last block on. */
+  #tail = "";
+  /** Where in that the part that is rendered again begins, … */
+  #cut = 0;
+  /** … what is read before it, … */
+  #lead = "";
+  /** … and through which containers it is reached. @type {import("./cut.js").Step[]} */
+  #steps = [];
+  /** Where it is on the page: one frame for the element, one for each container. @type {import("./graft.js").Frame[]} */
+  #frames;
+  /** A fence that is being written. @type {OpenFence | null} */
   #code = null;
-  /** Link definitions so far; they count for what comes after them. */
+  /** Link definitions so far; they count for what comes after them. @type {{references?: object}} */
   #env = {};
+  /** How much of the complete lines was looked at for a cut. */
+  #seen = 0;
+  #afterReturn = false;
   #dirty = false;
 
   /**
@@ -50,17 +70,19 @@ export class Painter {
    */
   constructor(element, text) {
     this.element = element;
-    this.#text = text;
-    this.#dirty = false;
+    this.#tail = text;
+    this.#frames = [{ target: element, anchor: null, skip: "" }];
   }
 
   get text() {
-    return this.#text;
+    return this.#done + this.#tail;
   }
 
   /** @param {string} text */
   append(text) {
-    this.#text += text;
+    if (this.#afterReturn && text.startsWith("\n")) text = text.slice(1);
+    this.#afterReturn = text.endsWith("\r");
+    this.#tail += text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
     this.#dirty = true;
   }
 
@@ -69,11 +91,11 @@ export class Painter {
    * @param {string} text
    */
   replace(text) {
-    this.#text = text;
-    this.#base = 0;
-    this.#anchor = this.#code = null;
+    this.#done = this.#tail = "";
+    this.#code = null;
     this.#env = {};
-    this.#dirty = true;
+    this.#begin(null);
+    this.append(text);
   }
 
   /** Show what has come since the last time. */
@@ -90,7 +112,7 @@ export class Painter {
       element.classList.add("plain");
       element.replaceChildren(document.createTextNode(""));
     }
-    setText(/** @type {Text} */ (element.firstChild), this.#text);
+    setText(/** @type {Text} */ (element.firstChild), this.text);
   }
 
   /** @param {Markdown} md */
@@ -100,35 +122,154 @@ export class Painter {
       element.classList.remove("plain");
       element.replaceChildren();
     }
-    const tail = this.#text.slice(this.#base);
-    const fence = openFence(tail);
-    if (fence && this.#code) {
-      setText(this.#code, fence.body);
-      return;
+    if (this.#code) {
+      const end = this.#code.grow(this.#tail);
+      if (end < 0) return;
+      this.#code = null;
+      this.#settle(end, element.lastChild);
+      if (!this.#tail) return;
     }
-    this.#code = null;
-    const complete = completeLines(tail);
-    const start = lastBlockStart(md.parse(complete, {}), complete);
-    const fragment = document.createDocumentFragment();
-    let settled = 0;
-    if (start > 0) {
-      fragment.append(md.html(md.parse(tail.slice(0, start), this.#env), this.#env));
-      settled = fragment.childNodes.length;
+    if (!this.#render(md)) {
+      this.#begin(this.#frames[0].anchor);
+      this.#render(md);
     }
-    const rest = tail.slice(start);
-    const open = settle(rest);
-    const env = structuredClone(this.#env); // the open block may be half a definition
-    fragment.append(md.html(md.parse(open, env), env));
-    morph(element, fragment, this.#anchor);
-    for (; settled > 0; settled--) this.#anchor = this.#anchor ? this.#anchor.nextSibling : element.firstChild;
-    this.#base += start;
-    if (openFence(this.#text.slice(this.#base))) {
+    if (openFence(this.#tail)) {
       // From here on the code grows as one text: a fence of 100 KB costs no more per paint than one of 1 KB.
       const code = element.querySelector(":scope > .code:last-of-type code");
-      if (code) {
-        if (!code.firstChild) code.append("");
-        this.#code = /** @type {Text} */ (code.firstChild);
-      }
+      if (code) this.#code = new OpenFence(code, this.#tail);
     }
+  }
+
+  /**
+   * Render what is open, and settle what no later line can change. False where the cut was made too early after all: a
+   * list became loose, a paragraph a heading.
+   * @param {Markdown} md
+   */
+  #render(md) {
+    const text = this.#lead + this.#tail.slice(this.#cut);
+    const complete = completeLines(text);
+    // What is still to come may be half a definition.
+    const env = { references: { ...this.#env.references } };
+    const tokens = md.parse(settle(text), env);
+    const tree = blocks(tokens);
+    if (withoutLead(tree, this.#steps).some((loose, at) => loose && !this.#steps[at].loose)) return false;
+    loosen(tokens, this.#steps);
+    if (!graft(this.#frames, md.html(tokens, env))) return false;
+    if (tree.length === 1 && tree[0].type === "paragraph_open") this.#cutParagraph(md, text, env);
+    else if (complete.length > this.#seen) this.#advance(md, complete);
+    return true;
+  }
+
+  /**
+   * Move the cut to the last block, and into it.
+   * @param {Markdown} md
+   * @param {string} complete
+   */
+  #advance(md, complete) {
+    this.#seen = complete.length;
+    const tokens = md.parse(complete, { references: { ...this.#env.references } });
+    // Whether a formula is one shows when it ends.
+    if (tokens.some(({ type, meta }) => type === "math_block" && meta.open)) return;
+    loosen(tokens, this.#steps);
+    const tree = blocks(tokens);
+    withoutLead(tree, this.#steps);
+    const last = tree[tree.length - 1];
+    if (!last) return;
+    const lines = complete.split("\n");
+    const top = blockAfter(this.element, this.#frames[0].anchor, tree.length - 1);
+    if (!top) return;
+    const offset = (/** @type {number} */ line) => lines.slice(0, line).reduce((sum, { length }) => sum + length + 1, 0);
+    const isNew = tree.length > 1;
+    const lead = isNew ? "" : this.#lead;
+    const cut = findCut(last, lines);
+    const frames = cut && this.#reach(top, cut.steps, isNew ? [] : this.#frames);
+    const start = isNew ? this.#cut + offset(last.map[0]) - this.#lead.length : 0;
+    const inside = cut && frames ? this.#cut + offset(cut.line) - this.#lead.length - start : 0;
+    if (!isNew && inside <= this.#cut) return;
+    const settled = complete.slice(0, offset(cut && frames ? cut.line : last.map[0]));
+    if (/\]:/.test(settled)) md.parse(settled, this.#env);
+    if (isNew) this.#settle(start, top.previousSibling);
+    if (!cut || !frames) {
+      if (!isNew) this.#lead = lead;
+      return;
+    }
+    this.#cut = inside;
+    this.#lead = cut.lead;
+    this.#steps = cut.steps;
+    this.#frames = [this.#frames[0], ...frames];
+    this.#seen = 0;
+  }
+
+  /**
+   * The frames of a cut below a top-level element.
+   * @param {Element} top
+   * @param {import("./cut.js").Step[]} steps
+   * @param {import("./graft.js").Frame[]} known those of the cut before, outside in
+   * @returns {import("./graft.js").Frame[] | null}
+   */
+  #reach(top, steps, known) {
+    /** @type {import("./graft.js").Frame[]} */
+    const frames = [];
+    let onWay = known.length > 1;
+    /** @type {Element | null} */
+    let target = top;
+    for (const [at, { kind, child, lead }] of steps.entries()) {
+      if (!target) return null;
+      if (kind === "table") {
+        const body = target.querySelector("tbody");
+        if (!body?.parentElement) return null;
+        frames.push({ target, anchor: null, skip: "" }, { target: body.parentElement, anchor: body.previousSibling, skip: "lead" });
+        target = body;
+      }
+      const before = kind === "table" ? known[3]?.anchor : known[at + 1]?.anchor;
+      /** @type {Element | null} */
+      const open = blockAfter(target, onWay && before ? before : null, child);
+      if (!open) return null;
+      frames.push({ target, anchor: open.previousSibling, skip: lead && kind !== "table" ? "lead" : "line" });
+      onWay &&= child === 0;
+      target = open;
+    }
+    return frames;
+  }
+
+  /**
+   * Settle the beginning of a long paragraph.
+   * @param {Markdown} md
+   * @param {string} text
+   * @param {object} env
+   */
+  #cutParagraph(md, text, env) {
+    const at = paragraphCut(text, md.inline);
+    const paragraph = blockAfter(this.element, this.#frames[0].anchor, 0);
+    if (at === 0 || !paragraph) return;
+    const fragment = md.html(md.parse(text.slice(0, at), env), env);
+    if (!graft(this.#frames, fragment)) return;
+    this.#cut += at - this.#lead.length;
+    this.#lead = "x";
+    this.#frames = [this.#frames[0], { target: paragraph, anchor: paragraph.lastChild, skip: "letter" }];
+    const rest = settle(this.#lead + this.#tail.slice(this.#cut));
+    graft(this.#frames, md.html(md.parse(rest, env), env));
+  }
+
+  /**
+   * Whole blocks are done with.
+   * @param {number} length
+   * @param {ChildNode | null} anchor the last node of theirs
+   */
+  #settle(length, anchor) {
+    this.#done += this.#tail.slice(0, length);
+    this.#tail = this.#tail.slice(length);
+    this.#begin(anchor);
+  }
+
+  /**
+   * Nothing is settled behind this node.
+   * @param {ChildNode | null} anchor
+   */
+  #begin(anchor) {
+    this.#cut = this.#seen = 0;
+    this.#lead = "";
+    this.#steps = [];
+    this.#frames = [{ target: this.element, anchor, skip: "" }];
   }
 }

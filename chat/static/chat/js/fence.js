@@ -1,0 +1,56 @@
+// @ts-check
+/**
+ * The code of a fence that is still open: text is only added to it, and each line is looked at once for the end. Takes the
+ * element that shows it, and the text that begins with the fence; knows no Markdown but fences.
+ */
+import { withoutHalfFence } from "#chat/blocks";
+
+export class OpenFence {
+  /** @type {Text} */
+  #node;
+  /** @type {RegExp} */
+  #closing;
+  /** Up to where the text was looked at, line by line, … */
+  #seen;
+  /** … and up to where it is shown. */
+  #shown;
+
+  /**
+   * @param {Element} code shows what `text` holds
+   * @param {string} text
+   */
+  constructor(code, text) {
+    if (!code.firstChild) code.append("");
+    this.#node = /** @type {Text} */ (code.firstChild);
+    const head = text.indexOf("\n") + 1;
+    const fence = /** @type {RegExpExecArray} */ (/^(?:`+|~+)/.exec(text))[0];
+    this.#closing = new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*\\n`, "m");
+    this.#seen = Math.max(head, text.lastIndexOf("\n") + 1);
+    this.#shown = head + this.#node.length;
+  }
+
+  /**
+   * Show what has come.
+   * @param {string} text all of it, from the fence on
+   * @returns {number} where the fence's last line ends; -1 while it is open
+   */
+  grow(text) {
+    const fresh = text.slice(this.#seen);
+    const end = this.#closing.exec(fresh);
+    const last = fresh.lastIndexOf("\n") + 1;
+    this.#show(text, end ? this.#seen + end.index : this.#seen + withoutHalfFence(fresh).length);
+    if (end) return this.#seen + end.index + end[0].length;
+    this.#seen += last;
+    return -1;
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} until
+   */
+  #show(text, until) {
+    if (until > this.#shown) this.#node.appendData(text.slice(this.#shown, until));
+    else if (until < this.#shown) this.#node.deleteData(this.#node.length - (this.#shown - until), this.#shown - until);
+    this.#shown = until;
+  }
+}
