@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from chat import attachments, branches, catalogue, drafts, flows, journal, plans, prices, tree, tuning
+from chat import attachments, branches, catalogue, drafts, flows, journal, plans, prices, titles, tree, tuning
 from chat.generations import queue
 from chat.journal import Fired
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
@@ -263,6 +263,15 @@ def _confirm(
         ended_at=at,
         confirmed_at=at,
     )
+
+
+def _name(row: Generation, answer: Message) -> None:
+    """After the first answer the conversation is called by what it is about, unless its person has named it."""
+    answers = Message.objects.filter(conversation_id=answer.conversation_id).exclude(kind=MessageKind.USER)
+    if row.parent is None or row.parent.parent_id is not None or answers.exclude(pk=answer.pk).exists():
+        return
+    if title := titles.after(row.parent.text, answer.text):
+        Conversation.objects.filter(pk=answer.conversation_id, named=False).update(title=title)
 
 
 def _follow(row: Generation) -> Generation | None:

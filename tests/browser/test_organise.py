@@ -1,11 +1,13 @@
 """Finding again and putting in order: search by keyboard, pin, archive, delete and undo, without leaving the page."""
 
+import json
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.browser.person import NewPerson, Person
 from tests.fakes.processes import ServerProcess
+from tests.importing.files import plain
 
 
 def test_search_opens_by_keys_and_leads_to_the_message(walker: Person) -> None:
@@ -94,3 +96,43 @@ def test_all_of_it_without_a_script(server: ServerProcess, new_person: NewPerson
     expect(page.locator("#contents .entry")).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
     expect(page).to_have_url(here)
+
+
+def test_a_link_is_read_by_somebody_without_an_account(walker: Person, chromium: Browser) -> None:
+    """As it was when it was made, and no longer than until it is revoked."""
+    page = walker.page
+    walker.ask("slow 5 3 shared herons").becomes("confirmed")
+    page.locator(".headline").get_by_role("link", name="Share").click()
+    page.get_by_role("button", name="Make a link").click()
+    link = page.locator("a.address")
+    address = link.get_attribute("href") or ""
+    with chromium.new_context() as anybody:
+        other = anybody.new_page()
+        other.goto(address)
+        expect(other.locator(".question")).to_have_text("slow 5 3 shared herons")
+        expect(other.locator(".reply .answer")).to_contain_text("w3")
+        expect(other.get_by_text("ready", exact=True)).to_be_visible()
+        page.get_by_role("button", name="Revoke").click()
+        expect(page.get_by_text("You share nothing.")).to_be_visible()
+        answer = other.reload()
+        assert answer is not None
+        assert answer.status == 404
+
+
+def test_an_import_comes_once(walker: Person) -> None:
+    """The report refreshes itself; the second time everything is there already."""
+    page = walker.page
+    file = {
+        "name": "conversations.json",
+        "mimeType": "application/json",
+        "buffer": json.dumps([plain()]).encode(),
+    }
+    for said in ("1 conversation came", "1 was here already"):
+        page.goto(f"{walker.url}/import/")
+        page.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+        page.get_by_role("button", name="Import").click()
+        expect(page.get_by_text(said)).to_be_visible(timeout=20_000)
+    page.goto(f"{walker.url}/")
+    expect(page.locator("#contents .entry")).to_have_count(1)
+    page.locator("#contents .entry").click()
+    expect(page.locator(".question")).to_have_text("How long?")

@@ -3,6 +3,7 @@
  * The table of contents under a hand that clicks: pin, archive, rename in place, delete with undo, without leaving the page;
  * and the search dialog. All of it are the same posts that the buttons make without this.
  */
+import { watchAttention, watchEnds } from "#chat/attention";
 import { Finder } from "#chat/finder";
 import { localiseTimes } from "#chat/times";
 
@@ -188,4 +189,22 @@ document.addEventListener("keydown", (event) => {
 if (location.hash === "#print") {
   history.replaceState(null, "", location.pathname);
   addEventListener("load", () => setTimeout(() => print()));
+}
+
+const thread = document.getElementById("thread");
+if (thread) {
+  watchAttention(thread, /** @type {HTMLButtonElement | null} */ (document.getElementById("notify")));
+  // The first answer gives the conversation its name.
+  watchEnds(thread, (isReady) => {
+    if (isReady && thread.querySelectorAll(".turn").length === 1) void refresh().then(retitle);
+  });
+}
+
+/** The heading says what the list says. */
+function retitle() {
+  const heading = document.querySelector(".headline h1");
+  const title = document.querySelector(".contents .entry[aria-current] .title")?.textContent ?? "";
+  if (!heading || title === "" || heading.textContent === title) return;
+  document.title = document.title.replace(heading.textContent ?? "", title);
+  heading.textContent = title;
 }
