@@ -17,6 +17,7 @@ from chat.streaming.outcome import Reason
 from chat.streaming.visible import is_visible
 
 TITLE_CHARS = 120
+MOST_READS = 5  # of a conversation that goes on faster than it can be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,22 @@ class Turn:
 
 
 def transcript(conversation: Conversation) -> list[Turn]:
-    """The active branch, oldest first, in four queries whatever its length."""
+    """The active branch, oldest first, in five queries whatever its length.
+
+    A reply that is confirmed between two of them would be neither open any more nor on the branch yet, and stand nowhere.
+    The head moves in the transaction that confirms: where it has moved meanwhile, all is read again."""
+    turns: list[Turn] = []
+    for _ in range(MOST_READS):
+        turns = _transcript(conversation)
+        heads = Conversation.objects.filter(pk=conversation.pk).values_list("head_id", flat=True)
+        head = heads.first()
+        if head == conversation.head_id:
+            break
+        conversation.head_id = head
+    return turns
+
+
+def _transcript(conversation: Conversation) -> list[Turn]:
     outline = tree.outline(conversation)
     path = outline.path(conversation.head_id)
     messages = tree.messages(path)

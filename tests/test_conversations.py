@@ -9,7 +9,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models.deletion import Collector
 
-from chat import conversations, drafts, generations, launching, running
+from chat import conversations, drafts, generations, launching, running, tree
 from chat.conversations import Turn, Versions
 from chat.generations import Rejected
 from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message
@@ -41,7 +41,7 @@ def test_a_transcript_pairs_each_message_with_its_attempts(ana: AbstractBaseUser
     ]
 
 
-def test_a_transcript_of_any_length_takes_four_queries(
+def test_a_transcript_of_any_length_takes_five_queries(
     ana: AbstractBaseUser, django_assert_num_queries: Any
 ) -> None:
     """Tree, messages, files, and drafts with the generations: a long conversation must not ask once per reply."""
@@ -51,7 +51,7 @@ def test_a_transcript_of_any_length_takes_four_queries(
             sent(ana, f"{number}?", conversation=row.conversation), reading() if number % 2 else cut()
         )
     conversation = conversation_of(row)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         turns = conversations.transcript(conversation)
         shown = [
             turn.generations[0].message.text
@@ -60,6 +60,27 @@ def test_a_transcript_of_any_length_takes_four_queries(
             for turn in turns
         ]
     assert shown == ["Two minutes.", "Two minutes.", "Two", "Two minutes.", "Two", "Two minutes."]
+
+
+@pytest.mark.parametrize("moment", ["outline", "messages"])
+def test_a_reply_that_is_confirmed_while_it_is_read_stands_on_the_page(
+    ana: AbstractBaseUser, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Neither open any more nor on the branch yet: such a page showed a question, and no reply at all."""
+    row = sent(ana)
+    job, conversation = opened(row), conversation_of(row)
+    read = getattr(tree, moment)
+
+    def confirmed_meanwhile(*told: Any) -> Any:
+        found = read(*told)
+        if not fresh(row).is_final:
+            running.end(job, reading(), draft(row))
+        return found
+
+    monkeypatch.setattr(tree, moment, confirmed_meanwhile)
+    [turn] = conversations.transcript(conversation)
+    assert turn.reply is not None
+    assert (turn.reply.generation_id, turn.reply.text, turn.open_generations) == (row.pk, "Two minutes.", [])
 
 
 def test_a_message_off_the_branch_is_not_shown(ana: AbstractBaseUser) -> None:

@@ -335,9 +335,9 @@ def test_length_of_a_conversation_costs_no_queries(
     for turn in range(5):
         ended(sent(ana, f"And {turn}?", conversation=owned), cut() if turn % 2 else reading())
     page.get(address(first))
-    # Session, user, conversation, tree, messages, their files, generations, the one that is written, presets, contents,
-    # plans.
-    with django_assert_num_queries(11):
+    # Session, user, conversation, tree, messages, their files, generations, the head again, the one that is written,
+    # presets, contents, plans.
+    with django_assert_num_queries(12):
         text = shown(page, address(first))
     assert len(attributes(text)) == 6
 
