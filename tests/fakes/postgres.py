@@ -163,7 +163,8 @@ def running() -> Iterator[Postgres]:
 
 def main(words: list[str]) -> int:
     """Run pytest on a PostgreSQL of its own."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is ended then too
+    for number in (signal.SIGTERM, signal.SIGHUP):  # so that the server is ended then too, as it is by Ctrl-C
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     with running() as server:
         environ = {**os.environ, "DATABASE_URL": server.url}
         return subprocess.run(
