@@ -28,6 +28,10 @@ PAGES = [
     Shown("first", "The first page: what it is, examples, which model answers.", "/", url_name="chat:home"),
     Shown("rename", "A conversation gets another name.", "{ready}rename/", url_name="chat:rename"),
     Shown("delete", "Deleting asks first.", "{ready}delete/", url_name="chat:delete"),
+    Shown("conversations", "All conversations.", "/conversations/", url_name="chat:conversations"),
+    Shown("archive", "What was put away: nothing yet.", "/conversations/?archived"),
+    Shown("search", "Looking through messages.", "/search/?q=heavy", url_name="chat:search"),
+    Shown("search-nothing", "Nothing was found.", "/search/?q=marathon"),
     Shown("instructions", "Words about oneself.", "/instructions/", url_name="chat:instructions"),
     Shown("presets", "What the model is told.", "/presets/", url_name="chat:presets"),
     Shown("preset", "One preset.", "{preset}", url_name="chat:preset"),
@@ -133,10 +137,17 @@ NO_PAGES = {
     "chat:download": "a file of a person",
     "chat:attachment": "a file of a person",
     "chat:conversation": "the scenes are its pages",
+    "chat:contents": "a fragment of every page",
     "chat:delete_preset": COMMAND,
     "chat:events": DATA,
     "chat:language": COMMAND,
     "chat:manifest": DATA,
+    "chat:message": "the way to a message in its conversation",
+    "chat:pin": COMMAND,
+    "chat:unpin": COMMAND,
+    "chat:archive": COMMAND,
+    "chat:unarchive": COMMAND,
+    "chat:restore": COMMAND,
     "chat:retry": COMMAND,
     "chat:source": "an answer as plain text",
     "chat:stop": COMMAND,
@@ -148,11 +159,10 @@ NO_PAGES = {
 # What a page gives by itself when it hears no more; its template is on every conversation's page.
 ABANDON = """(name) => {
   const ending = document.getElementById(`ending-${name}`);
-  const article = document.querySelector("article.reply:last-of-type");
+  const article = [...document.querySelectorAll("article.reply")].at(-1);
   article.dataset.state = ending.dataset.state;
   article.dataset.reason = ending.dataset.reason;
-  const status = [...document.querySelectorAll("article.reply > .status")].at(-1);
-  status.closest("article").dataset.state = ending.dataset.state;
+  const status = article.querySelector(":scope > .status");
   const end = ending.content.cloneNode(true);
   end.querySelector(".model").textContent = "scripted-1";
   status.replaceWith(end);

@@ -85,7 +85,8 @@ def take(browser: Browser, stage: Stage, folder: Path, only: list[str], *, png: 
                 if each.scene == "reading":
                     tall: int = page.evaluate("document.documentElement.scrollHeight")
                     page.set_viewport_size({"width": size.width, "height": tall})
-                page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+                if each.scene:
+                    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
                 yield picture(page, folder / picture_name(each, size, theme), png=png)
                 page.close()
             context.close()

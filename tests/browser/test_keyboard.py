@@ -149,16 +149,18 @@ def test_at_320_pixels_nothing_scrolls_sideways(server: ServerProcess, new_perso
 def test_the_first_words_do_not_wait_for_markdown(walker: Person) -> None:
     """On a slow line the modules come late: the draft stands there plain, and is set when they have come."""
     page = walker.page
+    walker.ask("slow 5 3").becomes("confirmed")
+    page.reload()  # a page of its own, on which nothing has been written yet
     held: list[Route] = []
 
     def hold(route: Route) -> None:
         held.append(route)
 
     page.route("**/vendor/**", hold)
-    reply = walker.ask("How long should I rest?")
-    reply.has("**two to three minutes**")
+    reply = walker.ask("What is good to eat?")
+    reply.has("**a bowl of rice")
     for route in held:
         route.continue_()
     page.unroute("**/vendor/**")
     reply.becomes("confirmed")
-    expect(reply.element.locator("strong")).to_have_text("two to three minutes")
+    expect(reply.element.locator("strong")).to_contain_text("a bowl of rice")

@@ -45,11 +45,11 @@ function letterOf({ key, code }) {
 function target(action) {
   /** @type {Record<Action, string>} */
   const selectors = {
-    new: ".contents .new",
+    new: ".contents .new:not(.find)",
     search: '[data-shortcut="search"]',
     line: "#text",
-    copy: "#thread .turn:last-of-type [data-copy], #thread [data-copy]",
-    edit: "#thread [data-edit]",
+    copy: "#thread [data-copy]",
+    edit: "#thread .versions [data-edit]",
     shortcuts: "#shortcuts",
   };
   return /** @type {HTMLElement | undefined} */ ([...document.querySelectorAll(selectors[action])].at(-1));
