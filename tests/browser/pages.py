@@ -32,6 +32,7 @@ PAGES = [
     Shown("archive", "What was put away: nothing yet.", "/conversations/?archived"),
     Shown("search", "Looking through messages.", "/search/?q=heavy", url_name="chat:search"),
     Shown("search-nothing", "Nothing was found.", "/search/?q=marathon"),
+    Shown("plans", "The plans that were kept.", "/plans/", url_name="chat:plans"),
     Shown("instructions", "Words about oneself.", "/instructions/", url_name="chat:instructions"),
     Shown("presets", "What the model is told.", "/presets/", url_name="chat:presets"),
     Shown("preset", "One preset.", "{preset}", url_name="chat:preset"),

@@ -94,6 +94,7 @@ class Scene(NamedTuple):
     waited_s: int = 0  # less than none: it is still in its first seconds when its picture is made
     page: str = ""
     paper_form: bool = False
+    plan: bool = False
 
     @property
     def unfinished(self) -> bool:
@@ -108,6 +109,12 @@ SCENES = [
         "draft", "A draft, in pencil: dotted rule, writing cursor, nothing to copy.", "buffered", answer=HALF
     ),
     Scene("checking", "The whole text has come and is being checked.", "assembled", answer=ANSWER),
+    Scene(
+        "held",
+        "Text has come, and none of it is shown before it was checked.",
+        "buffered",
+        question="My knee hurts when I squat. What should I do?",
+    ),
     Scene(
         "ready", "An answer, in ink: solid rule, time, copy.", "confirmed", answer=ANSWER, reasoning=THOUGHTS
     ),
@@ -133,6 +140,10 @@ SCENES = [
     Scene("failed", "The provider broke before a word had come.", "failed", "provider_error"),
     Scene(
         "failed-half-way", "What had come did not agree with the provider's end.", "failed", "divergent", HALF
+    ),
+    Scene("withdrawn", "A check said no to what was shown already.", "failed", "policy", HALF),
+    Scene(
+        "plan", "A training plan that was checked.", "confirmed", answer="{}", question="A plan", plan=True
     ),
     Scene("expired", "It took longer than this server allows.", "expired", "deadline", HALF),
     Scene("deleted", "Deleted in another window while it was written.", "buffered", answer=HALF, page="gone"),

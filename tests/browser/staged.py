@@ -95,18 +95,38 @@ def _session(user: Any) -> str:
 def _conversation(scene: Scene, user: Any) -> str:
     from chat import conversations, generations
     from chat.models import Generation
-    from tests import rows
+    from tests import plans, rows
 
     first = generations.send(user=user, text="How many sets, and how long a rest?", **MODEL)
     conversation = rows.conversation_of(rows.ended(first, rows.reading(SHORT, reasoning_parts=[])))
     row = generations.send(user=user, text=scene.question, conversation=conversation, **MODEL)
     if scene.state == "confirmed":
-        rows.ended(row, rows.reading(scene.answer, reasoning_parts=[scene.reasoning]))
+        answer = plans.plan_json() if scene.plan else scene.answer
+        ended = rows.ended(row, rows.reading(answer, reasoning_parts=[scene.reasoning]))
+        if scene.plan:
+            _plan(ended)
     else:
         _bring(row, scene)
     Generation.objects.filter(pk=row.pk).update(created=row.created - dt.timedelta(seconds=scene.waited_s))
     conversations.rename(conversation, title_of(scene))
     return str(conversation.pk)
+
+
+def _plan(row: Any) -> None:
+    from chat.models import Generation, Plan
+    from tests import plans
+
+    Generation.objects.filter(pk=row.pk).update(flow="plan")
+    data = plans.plan()
+    Plan.objects.create(
+        user=row.user,
+        message=row.message,
+        generation=row,
+        version=1,
+        title=data["title"],
+        data=data,
+        schema_version=1,
+    )
 
 
 def title_of(scene: Scene) -> str:
