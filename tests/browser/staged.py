@@ -35,7 +35,7 @@ def stage() -> dict[str, Any]:
     return {
         "sessions": {"mira": _session(user), "rui": _session(guarded)},
         "conversations": made,
-        "more": _more(user) | _second_step(guarded),
+        "more": _more(user, made["reading"]) | _second_step(guarded),
     }
 
 
@@ -51,12 +51,18 @@ def _second_step(user: Any) -> dict[str, str]:
     return {"key": f"/accounts/2fa/webauthn/keys/{key.pk}/"}
 
 
-def _more(user: Any) -> dict[str, str]:
+def _more(user: Any, conversation_id: str) -> dict[str, str]:
     """What else has a page: name and address."""
-    from chat.models import Preset
+    from chat import sharing
+    from chat.models import Conversation, Preset
 
+    link = sharing.share(Conversation.objects.get(pk=conversation_id), by=user)
     preset = Preset.objects.create(user=user, name="Strict", text="Short answers. Metric units. No praise.")
-    return {"preset": f"/presets/{preset.pk}/", "paper_form": _paper_form()}
+    return {
+        "preset": f"/presets/{preset.pk}/",
+        "shared": f"/s/{link.token}/",
+        "paper_form": _paper_form(),
+    }
 
 
 def _paper_form() -> str:
