@@ -54,6 +54,8 @@ class Serving:
             signal_handlers=True,
             http_timeout=None,
             websocket_timeout=-1,
+            # A proxy cuts a line that is silent for its taste; Daphne looks every two seconds whether it is time.
+            ping_interval=settings.GYMNASIA.heartbeat_s,
             application_close_timeout=5,
             server_name="gymnasia",
             proxy_forwarded_address_header=None,

@@ -42,8 +42,12 @@ class Device:
 
     def at(self, server: ServerProcess) -> "Device":
         """The same session at another process of the same installation."""
+        return self.through(server.port)
+
+    def through(self, port: int) -> "Device":
+        """The same session at another port, a proxy's for one."""
         twin = object.__new__(Device)
-        twin.port, twin.name, twin.session = server.port, self.name, self.session
+        twin.port, twin.name, twin.session = port, self.name, self.session
         return twin
 
     def _headers(self) -> dict[str, str]:
@@ -93,6 +97,17 @@ class Device:
         assert status == 200, (status, answer)
         stopped: bool = answer["stopped"]
         return stopped
+
+    def events(self, conversation: str, *, timeout_s: float = 20) -> Iterator[str]:
+        """The twin of the socket: the text of a response of events, as it comes."""
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout_s)
+        try:
+            client.request("GET", f"/conversations/{conversation}/events", headers=self._headers())
+            answer = client.getresponse()
+            while piece := answer.read1(65536):
+                yield piece.decode()
+        finally:
+            client.close()
 
     @contextmanager
     def follow(self, conversation: str, *, after: str = "", **more: Any) -> Iterator["Feed"]:
