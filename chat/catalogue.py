@@ -35,7 +35,7 @@ def local_state() -> str:
 
 def endpoints() -> dict[str, Endpoint]:
     """Every endpoint that can be asked, by name; the first is the default."""
-    alive = isinstance(_local, LocalModel) and _local.exit_reason() is None
+    alive = isinstance(_local, LocalModel) and (_local.is_kept or _local.exit_reason() is None)
     local_url = _local.base_url if alive and isinstance(_local, LocalModel) else None
     found = available(os.environ, local_url=local_url)
     return {

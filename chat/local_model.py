@@ -5,16 +5,20 @@ Gives: `start()` -> a `LocalModel` at work (or still loading), or `Absent` with 
 Does not know: Django, HTTP, prompts, endpoints. `local_model_server.py` is the child it starts.
 """
 
+import logging
 import os
 import platform
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+log = logging.getLogger(__name__)
 
 MODEL = "smollm2-135m-instruct"
 CONTEXT_TOKENS = 4096
@@ -24,6 +28,7 @@ CHECKOUT = CHILD.parent.parent
 # process dies of an illegal instruction, which would be a poor way to learn it.
 INSTRUCTIONS = frozenset({"avx", "avx2", "f16c", "fma", "bmi2"})
 STOP_S = 3.0
+AGAIN_FIRST_S, AGAIN_MOST_S, SETTLED_S = 1.0, 60.0, 60.0
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,11 @@ class LocalModel:
     """
 
     model = MODEL
+    is_kept = False
+    """Whether it is started again when it dies: then it is asked all the same, and may be back at the next try."""
 
     def __init__(self, child: subprocess.Popen[bytes], port: int, log: Path) -> None:
+        self.port = port
         self.base_url = f"http://127.0.0.1:{port}/v1"
         self.log = log
         self._child = child
@@ -199,3 +207,55 @@ def start(*, port: int | None = None, data: Path | None = None) -> LocalModel | 
     if child.stdout is not None:
         os.set_blocking(child.stdout.fileno(), False)
     return LocalModel(child, port, log)
+
+
+class Keeper:
+    """Starts the process again when it has died, after waits that double, on its port; never where there is none.
+
+    `look` is called now and then with the time; `current` is what stands. A process that has served for a minute begins the
+    waits anew, so that one crash a day costs a second and a broken one does not keep the machine busy.
+    """
+
+    def __init__(self, local: LocalModel | Absent, start: Callable[[int], LocalModel | Absent]) -> None:
+        self._start = start
+        self._deaths = 0
+        self._again_at: float | None = None
+        self._begun_at: float | None = None
+        self._take(local)
+
+    def _take(self, local: LocalModel | Absent) -> None:
+        self.current = local
+        if isinstance(local, LocalModel):
+            local.is_kept = True
+
+    def look(self, now: float) -> LocalModel | None:
+        """What was started in place of a dead process, if it was time."""
+        dead = self.current
+        if isinstance(dead, Absent):
+            return None
+        self._begun_at = now if self._begun_at is None else self._begun_at
+        reason = dead.exit_reason()
+        if reason is None:
+            if now - self._begun_at >= SETTLED_S:
+                self._deaths = 0
+            return None
+        if self._again_at is None:
+            wait_s = min(AGAIN_MOST_S, AGAIN_FIRST_S * 2**self._deaths)
+            self._deaths, self._again_at = self._deaths + 1, now + wait_s
+            log.warning("the local model is gone: %s; started again in %.0f s", reason, wait_s)
+        if now < self._again_at:
+            return None
+        self._again_at = None
+        dead.stop()
+        made = self._start(dead.port)
+        if isinstance(made, Absent):
+            log.warning("the local model could not be started again: %s", made.reason)
+            return None
+        self._begun_at = now
+        self._take(made)
+        return made
+
+    def stop(self) -> None:
+        """End what stands."""
+        if isinstance(self.current, LocalModel):
+            self.current.stop()

@@ -1,6 +1,6 @@
 """One web process around Daphne's server: the engine starts with the loop and drains before it stops.
 
-Takes a listening socket and what became of the local model. Importing this module makes Twisted's reactor: the event loop
+Takes a listening socket and who keeps the local model. Importing this module makes Twisted's reactor: the event loop
 policy must be set before.
 """
 
@@ -9,6 +9,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -23,13 +24,14 @@ from twisted.python.failure import Failure
 from chat import catalogue, consumers
 from chat.drafts import STORE
 from chat.engine.embedded import EmbeddedEngine
-from chat.local_model import Absent, LocalModel
+from chat.local_model import Keeper
 from chat.protocols import bound
 
 log = logging.getLogger(__name__)
 
 HARD_STOP_S = 15.0
 FAREWELL_S = 1.0
+KEEP_LOOK_S = 0.5
 MOST_FRAME_BYTES = 4 * 1024 * 1024
 reactor: Any = current_reactor  # Twisted's module stands for an object; its types say otherwise
 
@@ -37,9 +39,10 @@ reactor: Any = current_reactor  # Twisted's module stands for an object; its typ
 class Serving:
     """Serve until a signal comes. SIGTERM and Ctrl-C drain: own generations end at once and say why."""
 
-    def __init__(self, listening: socket.socket, local: LocalModel | Absent) -> None:
+    def __init__(self, listening: socket.socket, keeper: Keeper) -> None:
         self._listening = listening
-        catalogue.use_local(local)
+        self._keeper = keeper
+        catalogue.use_local(keeper.current)
         self.engine = EmbeddedEngine(settings.GYMNASIA, store=STORE, endpoints=catalogue.endpoints)
 
     def run(self, *, ready: Callable[[], None]) -> None:
@@ -69,6 +72,7 @@ class Serving:
         def start() -> None:
             consumers.serve_from(self.engine)
             started = defer.Deferred.fromFuture(asyncio.ensure_future(self.engine.start()))
+            self._keeping = asyncio.ensure_future(self._keep_the_model())
             started.addCallback(lambda _: self._accept(server, ready))
             started.addErrback(self._fail)
 
@@ -79,6 +83,17 @@ class Serving:
         server.run()
         if self._fault is not None:
             raise self._fault
+
+    async def _keep_the_model(self) -> None:
+        while True:
+            await asyncio.sleep(KEEP_LOOK_S)
+            try:
+                made = await asyncio.to_thread(self._keeper.look, time.monotonic())
+            except Exception:
+                log.exception("the local model could not be looked after; tried again")
+            else:
+                if made is not None:
+                    catalogue.use_local(made)
 
     _fault: BaseException | None = None
 
@@ -111,6 +126,7 @@ class Serving:
 
     async def _farewell(self, server: Server) -> None:
         """The engine ends and sends everyone away; then what is being answered has a moment to end by itself."""
+        self._keeping.cancel()
         await self.engine.drain()
         details = list(server.connections.values())
         answering = [each["application_instance"] for each in details if "application_instance" in each]

@@ -66,6 +66,15 @@ def test_a_model_whose_process_ended_is_offered_no_more() -> None:
     assert catalogue.local_state() == "absent: its process was killed (perhaps for want of memory)"
 
 
+def test_a_model_that_is_started_again_is_asked_all_the_same() -> None:
+    """It may be back at the next try; until then it cannot be reached, and the reply says so."""
+    local = Child(gone="its process was killed")
+    local.is_kept = True
+    catalogue.use_local(local)
+    assert list(catalogue.endpoints()) == ["local"]
+    assert catalogue.local_state() == "absent: its process was killed"
+
+
 def test_what_somebody_set_up_on_purpose_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is the default of the page; the environment is read at each use."""
     catalogue.use_local(Child())

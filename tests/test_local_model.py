@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -247,3 +248,67 @@ def test_missing_instructions(cpuinfo: str, missing: list[str]) -> None:
 def test_slots_follow_the_free_memory(free_mib: int, slots: int) -> None:
     """Four replies at once are no use to a machine that swaps."""
     assert local_model.slots_for(free_mib << 20) == slots
+
+
+class Mortal(LocalModel):
+    """A process that dies when the test says so."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.gone, self.stopped = port, False, False
+
+    def exit_reason(self) -> str | None:
+        return "it was killed" if self.gone else None
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+def test_a_model_that_dies_is_started_again_after_waits_that_double() -> None:
+    """On the port where it was; what served for a minute begins the waits anew."""
+    first = Mortal(4321)
+    made: list[Mortal] = []
+
+    def start(port: int) -> LocalModel | Absent:
+        made.append(Mortal(port))
+        return made[-1]
+
+    keeper = local_model.Keeper(first, start)
+    assert (keeper.look(0.0), first.is_kept) == (None, True)
+    first.gone = True
+    assert [keeper.look(at) for at in (10.0, 10.9)] == [None, None]
+    assert keeper.look(11.0) is made[0]
+    assert (keeper.current, first.stopped, made[0].port, made[0].is_kept) == (made[0], True, 4321, True)
+    made[0].gone = True
+    assert [keeper.look(at) for at in (12.0, 13.9)] == [None, None]
+    assert keeper.look(14.0) is made[1]
+    assert keeper.look(80.0) is None
+    made[1].gone = True
+    assert keeper.look(81.0) is None
+    assert keeper.look(82.0) is made[2]
+    keeper.stop()
+    assert made[2].stopped
+
+
+def test_a_model_that_cannot_be_started_is_tried_again_at_most_every_minute() -> None:
+    dead = Mortal(4321)
+    dead.gone = True
+    now, tries = 0.0, list[float]()
+
+    def start(port: int) -> Absent:
+        tries.append(now)
+        return Absent("no room")
+
+    keeper = local_model.Keeper(dead, start)
+    for second in range(400):
+        now = float(second)
+        assert keeper.look(now) is None
+    waits = [round(after - before) for before, after in pairwise(tries)]
+    assert waits == sorted(waits)
+    assert waits[-1] == 61  # a minute, and the look that began it
+    assert keeper.current is dead
+
+
+def test_where_there_is_no_model_none_is_started() -> None:
+    keeper = local_model.Keeper(Absent("switched off"), lambda port: pytest.fail("started"))
+    assert keeper.look(0.0) is None
+    keeper.stop()

@@ -120,7 +120,7 @@ UNWHOLE: dict[str, tuple[list[Step], tuple[str, str]]] = {
 
 
 async def test_33_arguments_that_parse_early_start_nothing(stage: Stage) -> None:
-    """Only the provider's own terminal signal makes a call: before it nothing is there to run, to ask about or to send back."""
+    """Only the provider's own terminal signal makes a call: before it nothing is there to run or to ask about."""
     found = {}
     for name, (steps, _) in UNWHOLE.items():
         row, page = await stage.play(T("I will. "), BEGUN, *steps)

@@ -78,7 +78,10 @@ class Command(BaseCommand):
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
         from chat.serving import Serving
 
-        serving = Serving(listening, local)
+        keeper = local_model.Keeper(
+            local, lambda port_again: local_model.start(port=port_again, data=settings.DATA)
+        )
+        serving = Serving(listening, keeper)
         name, bound = listening.getsockname()[:2]
         address = f"http://{f'[{name}]' if ':' in name else name}:{bound}"
         # Everything that lives now lives until the end: the collector need not look at it again.
@@ -89,8 +92,7 @@ class Command(BaseCommand):
         try:
             serving.run(ready=lambda: self._greet(address, local, newcomer=newcomer))
         finally:
-            if isinstance(local, local_model.LocalModel):
-                local.stop()
+            keeper.stop()
         self.stdout.write("Stopped.")
 
     def _listen(self, host: str, port: int) -> socket.socket:
