@@ -111,7 +111,7 @@ class _Patience:
     than a look at the clock.
 
     A process that was frozen finds its limits passed when it wakes up, and bytes that have come meanwhile waiting in the
-    kernel: a look that comes late lets the body be read first. The transport's own time-out would not.
+    kernel: a look that comes late lets the body be read first, once. The transport's own time-out would not.
     """
 
     def __init__(self, limit_s: float) -> None:
@@ -119,6 +119,7 @@ class _Patience:
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
         self._waiting_since: float | None = None
+        self._spared_since: float | None = None
         self._is_over = False
 
     def __enter__(self) -> Self:
@@ -149,7 +150,8 @@ class _Patience:
         since = now if self._waiting_since is None else self._waiting_since
         if since + self._limit_s > now:
             self._look_at(since + self._limit_s)
-        elif now - self._due > LATE_S:
+        elif now - self._due > LATE_S and self._spared_since != since:
+            self._spared_since = since  # once for each wait: a loop that is always late must not wait for ever
             self._look_at(now + min(self._limit_s, LATE_GRACE_S))
         elif self._task is not None:
             self._is_over = True
