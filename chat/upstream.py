@@ -151,7 +151,9 @@ class _Patience:
         if since + self._limit_s > now:
             self._look_at(since + self._limit_s)
         elif now - self._due > LATE_S and self._spared_since != since:
-            self._spared_since = since  # once for each wait: a loop that is always late must not wait for ever
+            self._spared_since = (
+                since  # once for each wait: a loop that is always late must not wait for ever
+            )
             self._look_at(now + min(self._limit_s, LATE_GRACE_S))
         elif self._task is not None:
             self._is_over = True
@@ -165,7 +167,8 @@ class Upstream:
         self, *, connect_timeout_s: float, idle_timeout_s: float, answer_timeout_s: float | None = None
     ) -> None:
         self._idle_timeout_s, self._body_timeout_s = idle_timeout_s, answer_timeout_s
-        self._head_timeout_s = min(idle_timeout_s, answer_timeout_s or idle_timeout_s)
+        longest_s = connect_timeout_s + idle_timeout_s
+        self._head_timeout_s = min(longest_s, answer_timeout_s or longest_s)
         # max_connections=0 lifts the ceiling: with None the transport would let the 101st reply wait in silence.
         limits = httpx.Limits(max_connections=0, max_keepalive_connections=20)
         self._client = httpx.AsyncClient(
