@@ -74,21 +74,27 @@ class Found(NamedTuple):
 
 def ungrounded(answer: str, material: str) -> list[str]:
     """Return what the answer has and the material has not, in order, as it is written there."""
-    known = list(_found(material))
-    return [each.text for each in _found(answer) if not any(_same(each, other) for other in known)]
+    numbers: dict[Decimal, set[int]] = {}
+    days: dict[tuple[int, int], set[int]] = {}
+    for known in _found(material):
+        for number in known.numbers:
+            numbers.setdefault(number, set()).add(known.unit)
+        for date in known.dates:
+            days.setdefault((date.month, date.day), set()).add(date.year)
 
+    def stands(said: Found) -> bool:
+        if said.dates:
+            # A year that was not said contradicts nothing; one that is said must stand there.
+            return any(
+                date.year in days.get((date.month, date.day), ())
+                or (date.year == 0 and (date.month, date.day) in days)
+                for date in said.dates
+            )
+        # Nor does a unit that only one of them says.
+        units = (numbers.get(number, set()) for number in said.numbers)
+        return any(found and (said.unit == 0 or not found.isdisjoint({said.unit, 0})) for found in units)
 
-def _same(said: Found, known: Found) -> bool:
-    if said.dates or known.dates:
-        return any(
-            (one.month, one.day) == (other.month, other.day)
-            and (one.year == other.year or (0 in {one.year, other.year} and one.year == 0))
-            for one in said.dates
-            for other in known.dates
-        )
-    # A unit that only one of them says contradicts nothing.
-    same_unit = said.unit == known.unit or 0 in {said.unit, known.unit}
-    return same_unit and bool(said.numbers & known.numbers)
+    return [each.text for each in _found(answer) if not stands(each)]
 
 
 def _found(text: str) -> Iterator[Found]:

@@ -120,3 +120,8 @@ def test_another_date_is_told(day: dt.date, other: dt.date, way: object) -> None
     swapped = (day.year, day.day, day.month) == (other.year, other.month, other.day)
     found = ungrounded(f"It was on {way(day)}.", f"On {way(other)} it was.")
     assert bool(found) is (day != other and not (swapped and "." in way(day)))
+
+
+def test_a_giant_costs_what_it_is_long() -> None:
+    """Not its length times that of the material: it is looked at where all replies end."""
+    assert len(ungrounded("12 kg " * 20_000, "13 kg " * 20_000)) == 20_000
