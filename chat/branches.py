@@ -13,6 +13,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from chat import attachments, generations, tree
+from chat.flows import PLAN
 from chat.generations import Rejected
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
 from chat.providers.base import Turn
@@ -118,8 +119,9 @@ def go_on(generation: Generation, *, user: AbstractBaseUser, session_key: str = 
 
 
 def can_go_on(row: Generation, draft: str) -> bool:
-    """It came to a limit, and its draft is still kept."""
-    return row.state == State.incomplete and row.reason in LIMITS and is_visible(draft)
+    """It came to a limit, and its draft is still kept. Two halves of an object are no object, so a plan is begun anew."""
+    at_limit = row.state == State.incomplete and row.reason in LIMITS and row.flow != PLAN.name
+    return at_limit and is_visible(draft)
 
 
 def parts(row: Generation) -> list[Generation]:

@@ -66,6 +66,7 @@ def send(
             conversation = Conversation.objects.create(
                 user_id=user.pk, title=title_of(text), endpoint=endpoint, model=model
             )
+            after = None  # the page was of a conversation that is gone
         else:
             conversation = Conversation.objects.select_for_update().get(pk=conversation.pk)
             if conversation.deleted is not None:

@@ -20,6 +20,7 @@ from chat.views import (
     shortcuts,
     theme,
     usage,
+    versions,
 )
 
 app_name = "chat"
@@ -82,6 +83,12 @@ urlpatterns = [
     path("plans/", plans.plans, name="plans"),
     path("generations/<uuid:generation_id>/stop/", commands.stop, name="stop"),
     path("generations/<uuid:generation_id>/retry/", commands.retry, name="retry"),
+    path("generations/<uuid:generation_id>/again/", versions.again, name="again"),
+    path("generations/<uuid:generation_id>/continue/", versions.go_on, name="continue"),
+    path("generations/<uuid:generation_id>/edit/", versions.edit_draft, name="edit_draft"),
+    path("messages/<uuid:message_id>/edit/", versions.edit, name="edit"),
+    path("messages/<uuid:message_id>/switch/", versions.switch, name="switch"),
+    path("messages/<uuid:message_id>/delete/", versions.delete, name="delete_version"),
     path("generations/<uuid:generation_id>/turn/", commands.turn, name="turn"),
     path("instructions/", presets.instructions, name="instructions"),
     path("presets/", presets.presets, name="presets"),

@@ -76,6 +76,11 @@ class Reply:
     can_go_on: bool = False
 
     @property
+    def draft_id(self) -> UUID | None:
+        """Its own, where something stands there that a person may make their own version of."""
+        return self.id if self.ending is not None and self.answer.html else None
+
+    @property
     def lanes(self) -> tuple[Lane, Lane, Lane]:
         return self.answer, self.reasoning, self.refusal
 

@@ -1,6 +1,7 @@
 """What every page needs and no view should have to say: icons, and the table of contents."""
 
 import datetime as dt
+import secrets
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -36,6 +37,12 @@ def icon(name: str) -> SafeString:
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static("chat/icons.svg"), name
     )
+
+
+@register.simple_tag
+def once_key() -> SafeString:
+    """A form's own key, so that a double click sends it once."""
+    return format_html('<input type="hidden" name="once" value="{}">', secrets.token_urlsafe(12))
 
 
 @register.inclusion_tag("chat/_languages.html", takes_context=True)

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -18,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 from chat import conversations, generations
 from chat.generations import Busy, Rejected
 from chat.models import Conversation, Generation
+from chat.once import Gone, Result, once
 from chat.replies import endings
 from chat.replies.reply import render_turn, shown_all
 from chat.views.answers import SeeOther, refusal, wants_json
@@ -54,9 +56,14 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 def fragment(generation: Generation, owned: Conversation) -> str:
     """The turn of `generation` as HTML: the message and every attempt at its reply; "" where another branch is shown."""
+    return fragment_of(generation.parent_id, owned)
+
+
+def fragment_of(question: UUID | None, owned: Conversation) -> str:
+    """The turn of a person's message, in the same way."""
     turns = conversations.transcript(owned)
     for place, turn in enumerate(turns):
-        if turn.message.pk == generation.parent_id:
+        if turn.message.pk == question:
             return render_turn(turns, place)
     return ""
 
@@ -81,8 +88,8 @@ def address(owned: Conversation) -> str:
     return reverse("chat:conversation", args=[owned.pk])
 
 
-def busy(request: HttpRequest, error: Busy, owned: Conversation) -> HttpResponse:
-    """A reply is being written: said with Stop beside it, and the text is kept."""
+def busy(request: HttpRequest, error: Busy, owned: Conversation, url: str = "") -> HttpResponse:
+    """A reply is being written: said with Stop beside it, and the text is kept, to be sent to `url` again."""
     if wants_json(request):
         return refusal(
             409,
@@ -96,6 +103,8 @@ def busy(request: HttpRequest, error: Busy, owned: Conversation) -> HttpResponse
         "conversation": owned,
         "text": request.POST.get("text", ""),
         "model": request.POST.get("model", ""),
+        "after": request.POST.get("after", ""),
+        "url": url or address(owned),
     }
     return render(request, "chat/busy.html", context, status=409)
 
@@ -107,27 +116,52 @@ def _ask(request: HttpRequest, owned: Conversation | None) -> HttpResponse:
         return _refuse(request, owned, message)
     assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 LoginRequiredMiddleware stands before every view
     endpoint, _colon, model = form.cleaned_data["model"].partition(":")
-    try:
-        generation = generations.send(
-            user=request.user,
-            text=form.cleaned_data["text"],
+    user, text, files = request.user, form.cleaned_data["text"], form.files_taken
+
+    def act() -> Result:
+        row = generations.send(
+            user=user,
+            text=text,
             conversation=owned,
             endpoint=endpoint,
             model=model,
             session_key=request.session.session_key or "",
-            files=form.files_taken,
+            files=files,
             tuned=form.tuning,
             plan=request.POST.get("flow") == "plan",
+            after=_seen(request),
         )
+        assert row.conversation is not None  # noqa: S101 it was made a moment ago
+        return row.conversation, row
+
+    said = (
+        "send",
+        str(owned.pk) if owned else "",
+        text,
+        endpoint,
+        model,
+        str(form.tuning),
+        request.POST.get("flow", ""),
+    )
+    attached = tuple(f"{each.name}:{each.size}" for each in files)
+    try:
+        found, generation = once(user, request.POST.get("once", ""), said + attached, act)
     except Busy as error:
         assert owned is not None  # noqa: S101 a new conversation has no other reply
         return busy(request, error, owned)
-    except Rejected:
+    except (Rejected, Gone):
         return _refuse(request, owned, _("This message cannot be sent as it is."))
-    if wants_json(request):
+    if wants_json(request) and generation is not None:
         return started(generation)
-    assert generation.conversation is not None  # noqa: S101 as in `started`
-    return SeeOther(address(generation.conversation))
+    return SeeOther(address(found))
+
+
+def _seen(request: HttpRequest) -> UUID | None:
+    """The last message that the page showed, where it says so."""
+    try:
+        return UUID(request.POST.get("after", ""))
+    except ValueError:
+        return None
 
 
 def _refuse(request: HttpRequest, owned: Conversation | None, message: str) -> HttpResponse:
@@ -162,6 +196,7 @@ def _conversation(
         "conversation": owned,
         "turns": turns,
         "writing": writing,
+        "newest": owned.generations.aggregate(last=Max("number"))["last"] or 0,
         "composer": composer,
         "socket": f"/ws/conversations/{owned.pk}/",
         "page_endings": endings.PAGE_ENDINGS,

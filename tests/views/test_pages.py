@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from chat import catalogue, conversations, drafts, generations
+from chat import branches, catalogue, conversations, drafts, generations
 from chat.models import Conversation, Generation, Message
 from chat.providers.base import Endpoint, Model
 from chat.states.generation import State
@@ -335,9 +335,8 @@ def test_length_of_a_conversation_costs_no_queries(
     for turn in range(5):
         ended(sent(ana, f"And {turn}?", conversation=owned), cut() if turn % 2 else reading())
     page.get(address(first))
-    # Session, user, conversation, tree, messages, their files, generations, the head again, the one that is written,
-    # presets, contents, plans.
-    with django_assert_num_queries(12):
+    # Session, user, conversation, tree, messages, files, plans, generations, head, written, newest, presets, contents.
+    with django_assert_num_queries(13):
         text = shown(page, address(first))
     assert len(attributes(text)) == 6
 
@@ -385,3 +384,31 @@ def test_title_says_where_one_is(page: Client, ana: User) -> None:
     owned = Conversation.objects.get()
     conversations.rename(owned, "Rests & <pauses>")
     assert "<title>Rests &amp; &lt;pauses&gt; · Gymnasia</title>" in shown(page, address(generation))
+
+
+# --- Once -----------------------------------------------------------------------------------------------------
+def test_the_same_form_five_times_makes_one_conversation(page: Client, ana: User) -> None:
+    """A double click, a second Enter, a page sent again: the answer is where the first one went."""
+    found = re.search(r'name="once" value="([^"]+)"', shown(page, "/"))
+    assert found is not None
+    told = [page.post("/", {"text": "One?", "once": found.group(1)}) for _ in range(5)]
+    assert {(each.status_code, each.headers["Location"]) for each in told} == {
+        (303, f"/conversations/{Conversation.objects.get().pk}/")
+    }
+    assert page.post("/", {"text": "Two?", "once": found.group(1)}).status_code == 303
+    assert Conversation.objects.count() == 2
+
+
+def test_a_message_goes_to_the_branch_that_the_page_showed(page: Client, ana: User) -> None:
+    """Another tab may have gone elsewhere; and what a page says of it is not believed blindly."""
+    first = ended(sent(ana, "One?"), reading("First."))
+    branches.edit_reply("Mine.", message=Message.objects.get(text="First."))
+    seen = Message.objects.get(text="First.")
+    page.post(address(first), {"text": "Two?", "after": str(seen.pk)})
+    assert Message.objects.get(text="Two?").parent == seen
+    generations.cancel(Generation.objects.get(number=2), by=ana)
+    page.post(address(first), {"text": "Three?", "after": "nonsense"})
+    assert Message.objects.get(text="Three?").parent == Message.objects.get(text="Two?")
+    generations.cancel(Generation.objects.get(number=3), by=ana)
+    lost = page.post(address(first), {"text": "Lost?", "after": str(first.pk)}, headers=JSON)
+    assert (lost.status_code, Message.objects.filter(text="Lost?").count()) == (400, 0)

@@ -35,6 +35,14 @@ async function renewToken() {
   return token;
 }
 
+/** What was sent has come; from here on the page's forms are other forms, whatever stands in them. */
+export function renewKeys() {
+  for (const field of document.querySelectorAll("input[name=once]")) {
+    const bytes = crypto.getRandomValues(new Uint8Array(12));
+    /** @type {HTMLInputElement} */ (field).value = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+}
+
 /**
  * Whether this key asks. On a touch keyboard Enter is the only way to a new line, so it stays one.
  * @param {{key: string, shiftKey: boolean, altKey: boolean, isComposing: boolean, keyCode: number}} event
@@ -208,6 +216,7 @@ export class Composer {
       return;
     }
     this.tell("");
+    renewKeys();
     if (this.line.value === sent) this.fill("");
     if (matchMedia("(pointer: coarse)").matches) this.line.blur(); // the keyboard would cover the reply
     this.started(answer.value);
@@ -231,6 +240,8 @@ export class Composer {
     const body = new FormData();
     const token = new FormData(this.form).get("csrfmiddlewaretoken");
     if (typeof token === "string") body.set("csrfmiddlewaretoken", token);
+    const once = /** @type {HTMLInputElement | null} */ (document.querySelector("#commands input[name=once]"));
+    if (once) body.set("once", once.value);
     return body;
   }
 

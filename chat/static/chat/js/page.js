@@ -1,7 +1,7 @@
 // @ts-check
 /** Joins the pieces of a page: composer, thread, feed. Everything here also works, more slowly, without it. */
 import { dress, watchCode } from "#chat/code";
-import { Composer, post } from "#chat/composer";
+import { Composer, post, renewKeys } from "#chat/composer";
 import { Feed } from "#chat/feed";
 import { Files } from "#chat/files";
 import { Follow } from "#chat/follow";
@@ -11,6 +11,7 @@ import { Progress } from "#chat/progress";
 import { Thread } from "#chat/thread";
 import { watchTheme } from "#chat/theme";
 import { localiseTimes } from "#chat/times";
+import { Versions } from "#chat/versions";
 
 const byId = (/** @type {string} */ id) => document.getElementById(id);
 
@@ -55,6 +56,14 @@ function started(turn) {
   follow.jump();
 }
 
+/** A turn of this page was begun anew, or has another version. @param {import("./composer.js").Started} turn */
+function changed(turn) {
+  if (over) resume();
+  thread?.place(turn.html);
+  feed?.hurry();
+  follow.jump();
+}
+
 /** @param {boolean} now */
 function sending(now) {
   if (now) return;
@@ -68,7 +77,7 @@ function sending(now) {
 
 /**
  * @param {string} words "started", "ready", another word that the line has a sentence for, or a sentence
- * @param {number} [count] stands where the sentence has braces
+ * @param {number | string} [count] stands where the sentence has braces
  */
 function announce(words, count = 0) {
   const line = byId("announcer");
@@ -95,7 +104,7 @@ function end(why) {
   composer?.tell(""); // the line above it says what there is to say
   if (why === "gone") {
     composer?.beginAnew();
-    for (const verb of document.querySelectorAll(".headline .verbs, #thread .actions, #thread [data-copy]")) verb.remove();
+    for (const verb of document.querySelectorAll(".headline .verbs, #thread .actions, #thread .verb, #thread .switcher")) verb.remove();
     document.querySelector(".contents .entry[aria-current]")?.closest("li")?.remove();
   }
   show(why);
@@ -155,6 +164,7 @@ if (root && composer) {
       follow.setWriting(generation !== null);
       progress.follow(generation);
       dress(root, tools);
+      showPlace();
     },
   });
   const url = new URL(root.dataset.socket ?? "", location.href);
@@ -170,6 +180,8 @@ if (root && composer) {
     tell,
     refused: () => void verify(),
   });
+  const command = { token: () => composer.token(), post, tell: told, started: changed };
+  new Versions(root, { ...command, reload: async () => (await thread?.reload()) ?? false, announce, models: form });
   feed.open();
   addEventListener("online", () => feed?.hurry());
   document.addEventListener("visibilitychange", () => {
@@ -201,6 +213,23 @@ if (root && composer) {
   if (/** @type {PerformanceNavigationTiming | undefined} */ (navigation)?.type === "navigate" && !location.hash) follow.jump();
 }
 
+/** Where the person's next message goes, for the server to know which branch was seen. */
+function showPlace() {
+  const after = form?.elements.namedItem("after");
+  if (after instanceof HTMLInputElement && thread) after.value = thread.leaf || after.value;
+}
+
+/** What became of a command, on the composer's line. @param {import("./composer.js").Answer} answer */
+function told(answer) {
+  if (answer.ok) {
+    renewKeys();
+    composer?.tell("");
+    return;
+  }
+  composer?.tell(answer.message, answer.cause);
+  composer?.failed(answer.cause);
+}
+
 /**
  * @param {HTMLButtonElement} button
  * @param {Composer} line
@@ -213,7 +242,8 @@ async function tryAgain(button, line) {
   const answer = await post(button.formAction, body, line.form.dataset);
   if (answer.ok) {
     line.tell("");
-    started(answer.value);
+    renewKeys();
+    changed(answer.value);
     line.takeFocus();
   } else {
     button.disabled = false;

@@ -4,17 +4,14 @@
  * ready, and makes room for turns that another window began.
  */
 import { Cursors } from "#chat/cursors";
-import { isTouched, morph, watchDetails } from "#chat/morph";
-import { Painter, loadMarkdown } from "#chat/paint";
+import { FINALS, LANES, Live, isOver } from "#chat/live";
+import { morph, watchDetails } from "#chat/morph";
+import { loadMarkdown } from "#chat/paint";
 import { localiseTimes } from "#chat/times";
 
 /** @typedef {import("./cursors.js").Frame} Frame */
 /** @typedef {import("./cursors.js").Numbered} Numbered */
-/** @typedef {import("./cursors.js").LaneName} LaneName */
 
-/** @type {LaneName[]} */
-const LANES = ["answer", "reasoning", "refusal"];
-const FINALS = new Set(["confirmed", "cancelled", "incomplete", "failed", "expired"]);
 /** A final frame follows its notice at once; if it does not, the server is asked. */
 const FINAL_WAIT_MS = 1500;
 const HIDDEN_PAINT_MS = 1000;
@@ -29,47 +26,19 @@ const HIDDEN_PAINT_MS = 1000;
  * @property {(words: string) => void} announce
  */
 
-/** One reply that is still a draft on this page. */
-class Live {
-  /** @type {Record<LaneName, Painter>} */
-  painters;
-  seq = 0;
-  painted = 0;
-  started = false;
-
-  /** @param {HTMLElement} article */
-  constructor(article) {
-    this.article = article;
-    this.id = article.dataset.generation ?? "";
-    this.handle = Number(article.dataset.handle);
-    this.seq = this.painted = Number(article.dataset.seq);
-    const make = (/** @type {LaneName} */ lane) => {
-      const source = /** @type {HTMLTemplateElement | null} */ (article.querySelector(`template[data-source="${lane}"]`));
-      const element = /** @type {HTMLElement} */ (article.querySelector(`[data-lane="${lane}"]`));
-      return new Painter(element, source?.content.textContent ?? "");
-    };
-    this.painters = { answer: make("answer"), reasoning: make("reasoning"), refusal: make("refusal") };
-    this.started = LANES.some((lane) => this.painters[lane].text !== "");
-  }
-
-  paint() {
-    for (const lane of LANES) this.painters[lane].paint();
-    const { answer, reasoning, refusal } = this.painters;
-    const details = /** @type {HTMLDetailsElement} */ (this.article.querySelector("details.reasoning"));
-    details.hidden = reasoning.text === "";
-    if (!isTouched(details)) details.open = answer.text === "";
-    refusal.element.hidden = refusal.text === "";
-    this.painted = this.seq;
-    this.article.dataset.seq = String(this.seq);
-  }
-}
-
 export class Thread {
   #cursors = new Cursors();
   /** @type {Map<number, Live>} */
   #live = new Map();
   /** @type {Set<string>} */
   #fetching = new Set();
+  /** A reply that is being written on a branch that this page does not show. @type {{id: string, handle: number} | null} */
+  #elsewhere = null;
+  /** The newest reply that the page was told of; what is older and not on it belongs to another branch. */
+  #newest = 0;
+  /** Fragments in the order in which they were asked for: one that is overtaken takes nothing away. */
+  #asked = 0;
+  #placed = 0;
   /** Replies that this page stopped following before they ended. @type {Set<string>} */
   #abandoned = new Set();
   #scheduled = false;
@@ -81,6 +50,7 @@ export class Thread {
   constructor(root, hooks) {
     this.root = root;
     this.hooks = hooks;
+    this.#newest = Number(root.dataset.newest ?? 0);
     watchDetails(root);
     this.#adopt(root);
   }
@@ -97,7 +67,14 @@ export class Thread {
   get writing() {
     let newest = null;
     for (const live of this.#live.values()) if (!newest || live.handle > newest.handle) newest = live;
-    return newest?.id ?? null;
+    return newest?.id ?? this.#elsewhere?.id ?? null;
+  }
+
+  /** The last message that the page shows: what the person writes next comes after it. */
+  get leaf() {
+    const turn = /** @type {HTMLElement | null} */ (this.root.querySelector(":scope > .turn:last-of-type"));
+    const answer = /** @type {HTMLElement | null} */ (turn?.querySelector(":scope > .reply [data-answer]"));
+    return answer?.dataset.answer ?? turn?.dataset.message ?? "";
   }
 
   /** @param {Frame} frame */
@@ -114,22 +91,34 @@ export class Thread {
   }
 
   /**
-   * Put a turn's fragment in its place: a new one at the end, one that is there in its old place.
+   * Put a turn's fragment in its place: where it is already, or after the turn that it follows. What stands on the page
+   * after it and is of another branch goes; where the page lacks what it follows, the whole branch is fetched.
    * @param {string} html
+   * @param {number} [asked] its place in the order of questions to the server
    */
-  place(html) {
+  place(html, asked = ++this.#asked) {
     const template = document.createElement("template");
     template.innerHTML = html;
     const turn = /** @type {HTMLElement | null} */ (template.content.querySelector(".turn"));
-    if (!turn) return;
-    for (const article of turn.querySelectorAll("article[data-generation]")) {
-      const live = this.#live.get(Number(/** @type {HTMLElement} */ (article).dataset.handle));
-      if (live && !isOver(article)) article.replaceWith(live.article);
+    if (!turn) {
+      void this.reload();
+      return;
     }
-    const old = this.root.querySelector(`[data-message="${CSS.escape(turn.dataset.message ?? "")}"]`);
+    const isLate = asked < this.#placed;
+    this.#placed = Math.max(this.#placed, asked);
+    const old = this.#turn(turn.dataset.message);
+    if (!old && turn.dataset.follows && !this.#turn(turn.dataset.follows)) {
+      void this.reload();
+      return;
+    }
+    this.#keepLive(turn);
     const hadFocus = old?.contains(document.activeElement) ?? false;
-    if (old) old.replaceWith(turn);
-    else this.root.append(turn);
+    const before = old ?? this.#turn(turn.dataset.follows);
+    if (!isLate && (!old || "last" in turn.dataset)) this.#leave(before ? before.nextElementSibling : this.root.firstElementChild);
+    if (old) {
+      this.#let(old);
+      old.replaceWith(turn);
+    } else this.root.append(turn);
     localiseTimes(turn, new Date());
     this.#adopt(turn);
     if (hadFocus) turn.querySelector("article:last-of-type")?.scrollIntoView({ block: "nearest" });
@@ -137,16 +126,100 @@ export class Thread {
   }
 
   /**
+   * Show the active branch as the server has it now, in the place of what is shown.
+   * @returns {Promise<boolean>} whether that could be done
+   */
+  async reload() {
+    const asked = ++this.#asked;
+    let page;
+    try {
+      const response = await fetch(location.pathname + location.search);
+      if (!response.ok || response.redirected) {
+        this.hooks.missing();
+        return false;
+      }
+      page = new DOMParser().parseFromString(await response.text(), "text/html");
+    } catch {
+      this.hooks.gap();
+      return false;
+    }
+    const fresh = page.getElementById(this.root.id);
+    if (!fresh || asked < this.#placed) return false;
+    this.#placed = asked;
+    this.#newest = Math.max(this.#newest, Number(fresh.dataset.newest ?? 0));
+    this.#elsewhere = null;
+    this.#keepLive(fresh);
+    this.#leave(this.root.firstElementChild);
+    this.root.replaceChildren(...fresh.childNodes);
+    localiseTimes(this.root, new Date());
+    this.#adopt(this.root);
+    this.hooks.grew();
+    return true;
+  }
+
+  /** @param {string | undefined} message */
+  #turn(message) {
+    return message ? this.root.querySelector(`:scope > [data-message="${CSS.escape(message)}"]`) : null;
+  }
+
+  /** What is painted here goes on in its own element; what has ended here is no draft again. @param {ParentNode} fresh */
+  #keepLive(fresh) {
+    for (const article of fresh.querySelectorAll("article[data-generation]")) {
+      const { handle, generation } = /** @type {HTMLElement} */ (article).dataset;
+      if (isOver(article)) continue;
+      const here = this.#live.get(Number(handle))?.article ?? this.#article(generation ?? "");
+      if (here && (this.#live.has(Number(handle)) || isOver(here))) article.replaceWith(here);
+    }
+  }
+
+  /** @param {string} generation */
+  #article(generation) {
+    return this.root.querySelector(`[data-generation="${CSS.escape(generation)}"]`);
+  }
+
+  /** This turn and those after it are no longer shown. @param {Element | null} from */
+  #leave(from) {
+    for (let turn = from; turn; ) {
+      const next = turn.nextElementSibling;
+      this.#let(turn);
+      turn.remove();
+      turn = next;
+    }
+  }
+
+  /** Follow nothing in it any more; a reply that is being written there is remembered, for it can be stopped. @param {Element} turn */
+  #let(turn) {
+    for (const [handle, live] of this.#live) {
+      if (!turn.contains(live.article)) continue;
+      this.#live.delete(handle);
+      this.#away(live.id, handle);
+    }
+  }
+
+  /** @param {string} id @param {number} handle */
+  #away(id, handle) {
+    this.#elsewhere = { id, handle };
+    this.#cursors.know(handle, 0, { over: true }); // its frames are read, and put nowhere
+  }
+
+  /**
    * Learn of a turn from the server, once however many notices come.
    * @param {string} generation
+   * @param {number} [handle] where the reply may be on another branch
    */
-  async fetch(generation) {
+  async fetch(generation, handle) {
     if (this.#fetching.has(generation)) return;
     this.#fetching.add(generation);
+    const asked = ++this.#asked;
     try {
       const pattern = this.root.dataset.turn ?? "";
       const response = await fetch(pattern.replace(/[0-9a-f-]{36}/, generation));
-      if (response.ok && !response.redirected) this.place(await response.text());
+      if (response.status === 204) {
+        if (handle !== undefined && !this.shows(generation)) {
+          this.#away(generation, handle);
+          this.hooks.writing(this.writing);
+        }
+      } else if (response.ok && !response.redirected) this.place(await response.text(), asked);
       else this.hooks.missing();
     } catch {
       this.hooks.gap(); // offline: the feed comes back by itself and tells of the turn again
@@ -190,9 +263,7 @@ export class Thread {
   }
 
   /** Whether the page shows this reply already. @param {string} generation */
-  shows(generation) {
-    return this.root.querySelector(`[data-generation="${CSS.escape(generation)}"]`) !== null;
-  }
+  shows = (generation) => this.#article(generation) !== null;
 
   /** @param {ParentNode} root */
   #adopt(root) {
@@ -200,6 +271,8 @@ export class Thread {
       const article = /** @type {HTMLElement} */ (element);
       const handle = Number(article.dataset.handle);
       const over = isOver(article);
+      if (this.#elsewhere?.handle === handle) this.#elsewhere = null;
+      this.#newest = Math.max(this.#newest, handle);
       if (over) this.#live.delete(handle);
       else if (this.#live.get(handle)?.article === article) continue;
       else {
@@ -217,8 +290,15 @@ export class Thread {
 
   /** @param {Extract<Frame, {type: "turn"}>} notice */
   #notice({ generation, handle, state }) {
+    const isNew = handle > this.#newest;
+    this.#newest = Math.max(this.#newest, handle);
     if (!this.shows(generation)) {
-      void this.fetch(generation);
+      const isOver = FINALS.has(state);
+      if (this.#elsewhere?.id === generation) {
+        if (!isOver) return;
+        this.#elsewhere = null;
+        this.hooks.writing(this.writing);
+      } else if (isNew || !isOver) void this.fetch(generation, isOver ? undefined : handle);
       return;
     }
     const live = this.#live.get(handle);
@@ -316,9 +396,4 @@ export class Thread {
     this.hooks.writing(this.writing);
     this.hooks.grew();
   }
-}
-
-/** @param {Element} article */
-function isOver(article) {
-  return FINALS.has(/** @type {HTMLElement} */ (article).dataset.state ?? "");
 }
