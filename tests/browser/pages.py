@@ -124,6 +124,7 @@ PAGES = [
 COMMAND = "a command: POST alone"
 DATA = "data for the script, no page"
 ELSEWHERE = "in the middle of a walk that tests/accounts/ and tests/browser/ go"
+VERSIONS = "a form of a message's versions; its walk looks at it, axe not yet"
 OFF = "a way to sign in that is switched off here"
 NO_PAGES = {
     "account_confirm_email": ELSEWHERE,
@@ -146,6 +147,12 @@ NO_PAGES = {
     "chat:contents": "a fragment of every page",
     "chat:delete_preset": COMMAND,
     "chat:events": DATA,
+    "chat:again": VERSIONS,
+    "chat:continue": COMMAND,
+    "chat:delete_version": VERSIONS,
+    "chat:edit": VERSIONS,
+    "chat:edit_draft": VERSIONS,
+    "chat:switch": COMMAND,
     "chat:export_everything": "a file of a person",
     "chat:export_json": "a file of a person",
     "chat:export_md": "a file of a person",
