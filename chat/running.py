@@ -252,6 +252,7 @@ def _confirm(
     Conversation.objects.filter(pk=message.conversation_id).update(updated=at)
     if found.plan is not None:
         plans.keep(message, found.plan)
+    _name(row, message)
     tree.lead_on(message)
     Checkpoint.objects.filter(pk=row.pk).delete()
     return journal.fire(

@@ -11,7 +11,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import DatabaseError
 from django.utils import timezone
 
-from chat import generations, journal, running
+from chat import conversations, generations, journal, running
 from chat.flows import COACH
 from chat.journal import Fired
 from chat.models import Checkpoint, Generation, JournalRow, Message
@@ -381,3 +381,17 @@ def test_with_a_stale_fence_nothing_is_handed_in(ana: AbstractBaseUser) -> None:
     after = running.wind_down(job, reading("Two"), draft(row)).generation
     assert (after.reason, after.provider_response_id, after.usage_output) == ("worker_lost", "", None)
     assert not Checkpoint.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_first_answer_names_the_conversation_unless_its_person_did() -> None:
+    """Not a later one, and never over a name that was given."""
+    ana = person()
+    row = ended(sent(ana, "Hello, how long should I rest?"), reading("Two minutes."))
+    assert conversation_of(fresh(row)).title == "How long should I rest?"
+    row = ended(sent(ana, "And then?", conversation=row.conversation), reading("# Afterwards\nRest."))
+    assert conversation_of(fresh(row)).title == "How long should I rest?"
+    named = sent(ana, "Hello, how long should I rest?")
+    conversations.rename(conversation_of(named), "Mine")
+    ended(named, reading("# Rests\nTwo."))
+    assert conversation_of(fresh(named)).title == "Mine"
