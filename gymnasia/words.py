@@ -24,7 +24,7 @@ LANGUAGES = [("en", "English"), ("pt-br", "Português"), ("es", "Español")]
 LOCALES = {"pt-br": "pt_BR", "es": "es"}
 """The folder of each language that the texts are translated into; they are written in English."""
 
-COMPLETE = False
+COMPLETE = True
 """Whether every text is translated. Half a translation is worse than none: before that, only English is offered, and `check`
 tells what is missing without failing."""
 

@@ -134,7 +134,7 @@ class Person:
     def sign_up(self) -> "Person":
         """From the front page, as a newcomer finds the way."""
         self.page.goto(f"{self.url}/")
-        self.page.get_by_role("link", name=re.compile("sign up|account", re.IGNORECASE)).first.click()
+        self.page.locator('a[href^="/accounts/signup/"]').first.click()  # by its address: in any language
         self.page.locator("input[name=username]").fill(self.name)
         for field in ("password1", "password2"):
             self.page.locator(f"input[name={field}]").fill(self.password)
