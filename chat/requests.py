@@ -8,6 +8,9 @@ forms send is looked at by their fields. (docs/lifecycle.md, "What cannot be sto
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[Any]]
 
 
@@ -25,6 +28,17 @@ class WithoutNul:
                 kept = [header for header in headers if not _holds_nul(*header)]
                 scope = {**scope, "query_string": _without_nul(query), "headers": kept}
         return await self.application(scope, receive, send)
+
+
+def no_such_place(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Any:
+    """A middleware: nothing has a NUL in its address, so nothing is looked up by one."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        if "\0" in request.path_info:
+            raise Http404
+        return get_response(request)
+
+    return answer
 
 
 def _without_nul(query: bytes) -> bytes:

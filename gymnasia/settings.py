@@ -148,6 +148,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "chat.views.signed_out.KeepTextMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "chat.requests.no_such_place",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "chat.views.pacing.PaceMiddleware",
     "allauth.account.middleware.AccountMiddleware",

@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from django.http import Http404, HttpResponse
+from django.test import RequestFactory
 
-from chat.requests import WithoutNul
+from chat.requests import WithoutNul, no_such_place
 
 COOKIE, AGENT = (b"cookie", b"sessionid=abc; theme=dark"), (b"user-agent", b"Mozilla")
 
@@ -61,3 +63,12 @@ async def test_digits_behind_a_backslash_are_no_nul_elsewhere() -> None:
 async def test_what_is_no_request_is_handed_on() -> None:
     scope = {"type": "lifespan"}
     assert await told(scope) is scope
+
+
+def test_nothing_is_looked_up_by_an_address_with_a_nul() -> None:
+    whole = HttpResponse()
+    answer = no_such_place(lambda request: whole)
+    assert answer(RequestFactory().get("/a/")) is whole
+    for address in ("/%00/", "/s/a%00b"):
+        with pytest.raises(Http404):
+            answer(RequestFactory().get(address))
