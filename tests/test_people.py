@@ -21,6 +21,7 @@ def signed_in(person: User) -> Client:
 
 def test_everything_of_a_person_goes_and_the_audit_stays(db: None) -> None:
     ana, eva = user("ana"), user("eva")
+    actor = f"user:{ana.pk}"
     whole, running, other = ended(sent(ana), reading()), sent(ana), ended(sent(eva), reading())
     Preferences.objects.create(user=ana, language="es")
     assert signed_in(ana).get("/").status_code == 200
@@ -35,4 +36,4 @@ def test_everything_of_a_person_goes_and_the_audit_stays(db: None) -> None:
         (running.pk, "cancelled", "deleted", None, None),
     ]
     stopped = JournalRow.objects.get(subject_id=running.pk)
-    assert (stopped.trigger, stopped.actor) == ("cancel", f"user:{ana.pk or 1}")
+    assert (stopped.trigger, stopped.actor) == ("cancel", actor)
