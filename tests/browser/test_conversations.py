@@ -125,7 +125,7 @@ def sign_in(person: Person, page: Page) -> None:
 def test_who_was_signed_out_elsewhere_goes_on_after_signing_in(walker: Person) -> None:
     """The page is told at once: it says so and stands still, keeps what was typed, and goes on when it may again."""
     page = walker.page
-    walker.ask("slow 50 600").has("w3")
+    walker.ask("slow 20 600").has("w3")
     page.locator("textarea").fill("Me too")
     other = walker.tab()
     other.goto(page.url)

@@ -162,17 +162,18 @@ export class Thread {
     return message ? this.root.querySelector(`:scope > [data-message="${CSS.escape(message)}"]`) : null;
   }
 
-  /** What is painted here goes on in its own element; what has ended here is no draft again. @param {ParentNode} fresh */
+  /** What is painted here goes on in its own element; what has ended, and not by a sign-out, is no draft again. @param {ParentNode} fresh */
   #keepLive(fresh) {
     for (const article of fresh.querySelectorAll("article[data-generation]")) {
       const { handle, generation } = /** @type {HTMLElement} */ (article).dataset;
       if (isOver(article)) continue;
       const here = this.#live.get(Number(handle))?.article ?? this.#article(generation ?? "");
-      if (here && (this.#live.has(Number(handle)) || isOver(here))) article.replaceWith(here);
+      const hasEnded = here && isOver(here) && here.dataset.reason !== "signed_out";
+      if (here && (this.#live.has(Number(handle)) || hasEnded)) article.replaceWith(here);
     }
   }
 
-  /** @param {string} generation */
+  /** @param {string} generation @returns {HTMLElement | null} */
   #article(generation) {
     return this.root.querySelector(`[data-generation="${CSS.escape(generation)}"]`);
   }
