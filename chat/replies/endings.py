@@ -158,14 +158,16 @@ PAGE_ENDINGS = (
 )
 
 
-def ending(state: str, reason: str, detail: str = "") -> Ending | None:
+def ending(state: str, reason: str, detail: str = "", *, by_person: bool = True) -> Ending | None:
     """How a reply in `state` ended, for `reason`; None while it is being written and when it is an answer.
 
     `detail` (the row's) only tells who is to blame for an HTTP error (what broke there did not turn anybody down), and how
-    long a provider wants to be left alone.
+    long a provider wants to be left alone. What no person stopped (`by_person`) is not said to be anybody's doing.
     """
     if state not in GENERATION.finals or state == "confirmed":
         return None
+    if reason == "cancelled" and not by_person:
+        return STATES["cancelled"]
     if reason == "http_error" and _SERVER_FAULT.match(detail):
         return PROVIDER_BROKE
     if reason == "rate_limited" and (asked := _ASKED_TO_WAIT.search(detail)):

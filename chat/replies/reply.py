@@ -156,7 +156,12 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
         current=current,
         message=message,
         at=generation.confirmed_at or generation.ended_at,
-        ending=endings.ending(generation.state, generation.reason, generation.detail),
+        ending=endings.ending(
+            generation.state,
+            generation.reason,
+            generation.detail,
+            by_person=generation.cancelled_by_id is not None,
+        ),
         waited_s=int((timezone.now() - generation.created).total_seconds()) if unfinished else 0,
         checking=_checking(generation) if unfinished else "",
         plan=Plan.objects.filter(message=message).first()

@@ -1,4 +1,7 @@
-"""`kill -9` of the server in mid-stream: nothing hangs, nothing half becomes a message, little is lost."""
+"""`kill -9` of the server in mid-stream: nothing hangs, nothing half becomes a message, little is lost.
+
+Case 27 of the public faults; the rest of it stands in tests/served/test_loss.py.
+"""
 
 import time
 from pathlib import Path

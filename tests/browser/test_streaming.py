@@ -49,7 +49,7 @@ def test_a_second_tab_learns_of_new_replies(walker: Person) -> None:
 
 
 def test_stop_closes_the_providers_connection(walker: Person, provider: ProviderProcess) -> None:
-    """A Stop that only stops the picture leaves the provider writing, and somebody paying."""
+    """Case 23: a Stop that only stops the picture leaves the provider writing, and somebody paying."""
     text = f"slow 100 600 {walker.name}"
     reply = walker.ask(text).has("w5")
 

@@ -32,6 +32,13 @@ def test_every_kind_has_a_mark() -> None:
     assert [row.mark for row in rows] == [endings.MARKS[row.kind] for row in rows]
 
 
+def test_what_no_person_stopped_is_not_said_to_be_yours() -> None:
+    """The reaper stops what is written for somebody who was deactivated."""
+    assert endings.ending("cancelled", "cancelled") == endings.REASONS["cancelled"]
+    assert endings.ending("cancelled", "cancelled", by_person=False) == endings.STATES["cancelled"]
+    assert endings.ending("cancelled", "deleted", by_person=False) == endings.REASONS["deleted"]
+
+
 @pytest.mark.parametrize(
     ("detail", "broke"),
     [

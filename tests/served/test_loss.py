@@ -1,4 +1,7 @@
-"""What happens to the process that runs a reply: frozen, killed, stopped, without a database, without room on the disk."""
+"""What happens to the process that runs a reply: frozen, killed, stopped, without a database, without room on the disk.
+
+Case 27 of the public faults, but for its page: that stands in tests/browser/test_restart.py.
+"""
 
 import os
 import resource

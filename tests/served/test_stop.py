@@ -1,4 +1,7 @@
-"""Stop in every state, by POST, from any device: the provider's connection is closed within a second, and one end stands."""
+"""Stop in every state, by POST, from any device: the provider's connection is closed within a second, and one end stands.
+
+Case 23 of the public faults, in every moment that it names.
+"""
 
 import sqlite3
 import time
