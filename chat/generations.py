@@ -127,6 +127,8 @@ def retry(
         if old.conversation is None or old.parent is None:
             raise Rejected("expected a reply whose message still exists; it was deleted")
         conversation = Conversation.objects.select_for_update().get(pk=old.conversation.pk)
+        if conversation.deleted is not None:
+            raise Rejected("expected a conversation that stands; it was deleted")
         refuse_if_busy(conversation)
         if conversation.head_id != old.parent_id:
             tree.move_head(conversation, old.parent_id)

@@ -217,6 +217,17 @@ def test_another_answer_stands_beside_the_first(ana: AbstractBaseUser) -> None:
         generations.retry(first, user=ana)
 
 
+def test_nothing_is_tried_again_in_a_conversation_that_lies_deleted(ana: AbstractBaseUser) -> None:
+    """It may come back for a moment; until then nothing is written in it, and after that what was there can be."""
+    first = ended(sent(ana), cut())
+    owned = conversation_of(first)
+    conversations.discard(owned, by=ana)
+    with pytest.raises(Rejected, match="expected a conversation that stands; it was deleted"):
+        generations.retry(first, user=ana)
+    conversations.restore(owned)
+    assert generations.retry(first, user=ana).attempt == 2
+
+
 def test_a_stop_in_the_moment_of_a_lost_connection_stops_the_second_attempt(ana: AbstractBaseUser) -> None:
     """Who pressed Stop wants silence, whichever attempt the page knew of; a retry that a person asked for goes on."""
     first = ended(sent(ana), cut(Reason.connection_lost))
