@@ -2,14 +2,15 @@
 
 Takes conversations that their owner may see, gives documents and text. Messages stand in them as messages; a generation
 stands in them as facts (state, reason, model, times, use), whether it was confirmed or not, and never as text: no draft,
-no reasoning, nothing carried. The JSON's form has a number; `chat/importing/own.py` reads it.
+no reasoning, nothing carried. The JSON's form has a number; `chat/importing/own.py` reads it. A file that was sent along
+stands in it, or, in an archive, beside it.
 """
 
 import datetime as dt
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -22,11 +23,14 @@ from chat.states.generation import State
 
 FORMAT = "gymnasia.conversation"
 VERSION = 1
+MEMBER = "conversations.json"
+Place = Callable[[Attachment], str]
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
 
-def document(conversation: Conversation) -> dict[str, Any]:
-    """Everything that is kept of a conversation but reasoning and what providers want back."""
+def document(conversation: Conversation, place: Place | None = None) -> dict[str, Any]:
+    """Everything that is kept of a conversation but reasoning and what providers want back. Its files stand in it, or, where
+    there is a `place` for each in an archive, by the names that they have there."""
     messages = list(
         Message.objects.filter(conversation=conversation)
         .prefetch_related(Prefetch("attachments", Attachment.objects.order_by("position")))
@@ -45,7 +49,7 @@ def document(conversation: Conversation) -> dict[str, Any]:
         "archived": _time(conversation.archived),
         "model": {"provider": conversation.endpoint, "name": conversation.model},
         "head": _id(conversation.head_id),
-        "messages": [_message(each) for each in messages],
+        "messages": [_message(each, place) for each in messages],
         "generations": [_generation(each) for each in generations],
     }
 
@@ -54,14 +58,14 @@ def as_json(conversation: Conversation) -> str:
     return json.dumps(document(conversation), ensure_ascii=False, indent=1) + "\n"
 
 
-def everything(user: AbstractBaseUser | AnonymousUser) -> Iterator[str]:
+def everything(user: AbstractBaseUser | AnonymousUser, place: Place | None = None) -> Iterator[str]:
     """All conversations of a person, archived ones too, as one JSON array, a conversation at a time."""
     yield "["
     separator = "\n"
     for key in Conversation.objects.owned_by(user).order_by("created", "pk").values_list("pk", flat=True):
         conversation = Conversation.objects.owned_by(user).filter(pk=key).first()
         if conversation is not None:  # else deleted while the file was being written
-            yield separator + json.dumps(document(conversation), ensure_ascii=False)
+            yield separator + json.dumps(document(conversation, place), ensure_ascii=False)
             separator = ",\n"
     yield "\n]\n"
 
@@ -137,7 +141,7 @@ def _plain(text: str) -> str:
 
 
 # --- the parts of the document --------------------------------------------------------------------------------------
-def _message(row: Message) -> dict[str, Any]:
+def _message(row: Message, place: Place | None) -> dict[str, Any]:
     value: dict[str, Any] = {
         "id": str(row.pk),
         "parent": _id(row.parent_id),
@@ -150,12 +154,14 @@ def _message(row: Message) -> dict[str, Any]:
     }
     if row.origin_model:
         value["origin_model"] = row.origin_model
-    attached = [_attachment(each) for each in row.attachments.all()]
+    attached = [_attachment(each, place) for each in row.attachments.all()]
     return value | ({"attachments": attached} if attached else {})
 
 
-def _attachment(row: Attachment) -> dict[str, Any]:
+def _attachment(row: Attachment, place: Place | None) -> dict[str, Any]:
     value: dict[str, Any] = {"name": row.name, "media_type": row.media_type}
+    if place is not None:
+        return value | {"file": place(row)}
     if row.data is not None:
         return value | {"base64": b64encode(row.data).decode("ascii")}
     return value | {"text": row.text}

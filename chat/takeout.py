@@ -1,5 +1,7 @@
 """Everything that is kept of a person, as a ZIP of JSON files and their own attachments, for them to take along.
 
+`conversations.json` is what `chat/importing` takes back, of the archive as it is; `conversations/` has more of each.
+
 Takes a person and a file to write into; holds one conversation at a time. Left out is what is no data of theirs: what a
 provider wants back, fingerprints of sessions, and how the server ran a reply. It knows no request.
 """
@@ -14,6 +16,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
+from chat import exporting
 from chat.models import Attachment, Conversation, Generation, Message, Preferences, Preset
 
 FORMAT = "gymnasia.takeout.1"
@@ -51,6 +54,9 @@ def write(person: AbstractBaseUser, file: IO[bytes]) -> None:
                 "generations_of_deleted_conversations": [facts(row) for row in homeless.iterator()],
             },
         )
+        with archive.open(exporting.MEMBER, "w", force_zip64=True) as whole:
+            for piece in exporting.everything(person, _place):
+                whole.write(piece.encode("utf-8", "replace"))
         for conversation in Conversation.objects.owned_by(person).order_by("created").iterator():
             _add(archive, f"conversations/{conversation.pk}.json", _conversation(conversation))
             for attachment in Attachment.objects.filter(message__conversation=conversation).iterator():

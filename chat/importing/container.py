@@ -1,13 +1,15 @@
 """A file of conversations, split into its conversations without ever holding all of it.
 
-Takes an open file: a JSON array of conversations, one conversation alone, or the archive that ChatGPT sends, with such an
-array in it. Gives one `Talk` or one refusal for each. Pure but for reading: it knows no database.
+Takes an open file: a JSON array of conversations, one conversation alone, or an archive with such an array in it: the one
+that ChatGPT sends, or our own of everything that is kept of a person, in which the files of messages stand beside them.
+Gives one `Talk` or one refusal for each. Pure but for reading: it knows no database.
 """
 
 import codecs
 import datetime as dt
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
@@ -20,6 +22,7 @@ from chat.streaming.json_array import ELEMENT, JUNK, OBJECT, REST, JsonArrayRead
 PIECE_BYTES = 64 * 1024
 # The decoder lets no other thread run while it reads one conversation: this much takes it some 0.2 s.
 MOST_CONVERSATION_BYTES = 16 * 1024 * 1024
+MOST_FILE_BYTES = 32 * 1024 * 1024
 MEMBER = "conversations.json"
 
 
@@ -42,24 +45,58 @@ class Refused:
 def read(file: IO[bytes], *, most_bytes: int, now: dt.datetime) -> Iterator[Talk | Refused]:
     """One after the other, in the file's order. Raises `NotTaken`, also after some were given; `most_bytes` bounds what is
     read, which for an archive is more than its size."""
-    with _opened(file) as plain:
+    archive = _archive(file)
+    with file if archive is None else _member(archive) as plain:
+        fetch = None if archive is None else _files(archive, most_bytes)
         for text in _elements(plain, most_bytes):
-            yield _conversation(text, now)
+            yield _conversation(text, now, fetch)
 
 
-def _opened(file: IO[bytes]) -> IO[bytes]:
+def _archive(file: IO[bytes]) -> zipfile.ZipFile | None:
     begin = file.read(4)
     file.seek(0)
     if begin != b"PK\x03\x04":
-        return file
+        return None
     try:
-        archive = zipfile.ZipFile(file)
+        return zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError):
+        raise NotTaken("archive") from None
+
+
+def _member(archive: zipfile.ZipFile) -> IO[bytes]:
+    try:
         names = [name for name in archive.namelist() if name.rsplit("/", 1)[-1] == MEMBER]
         if not names:
             raise NotTaken("no_member")
         return archive.open(names[0])
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError):
         raise NotTaken("archive") from None
+
+
+def _files(archive: zipfile.ZipFile, most_bytes: int) -> own.Fetch:
+    """What an archive has beside its conversations, by name. What it says of a size is not believed; all together are at
+    most `most_bytes`, as its conversations are."""
+    left = most_bytes
+
+    def fetch(name: str) -> bytes | None:
+        nonlocal left
+        try:
+            with archive.open(name) as file:
+                data = file.read(min(left, MOST_FILE_BYTES) + 1)
+        except (
+            KeyError,
+            zipfile.BadZipFile,
+            NotImplementedError,
+            RuntimeError,
+            EOFError,
+            OSError,
+            zlib.error,
+        ):
+            return None
+        left -= len(data)
+        return None if left < 0 or len(data) > MOST_FILE_BYTES else data
+
+    return fetch
 
 
 def _elements(file: IO[bytes], most_bytes: int) -> Iterator[str]:
@@ -93,11 +130,11 @@ def _texts(file: IO[bytes], most_bytes: int) -> Iterator[str]:
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise NotTaken("not_utf8") from None
-    except (zipfile.BadZipFile, EOFError, OSError):
+    except (zipfile.BadZipFile, EOFError, OSError, zlib.error):
         raise NotTaken("archive") from None
 
 
-def _conversation(text: str, now: dt.datetime) -> Talk | Refused:
+def _conversation(text: str, now: dt.datetime, fetch: own.Fetch | None) -> Talk | Refused:
     try:
         value: Any = json.loads(text)
     except RecursionError:
@@ -109,7 +146,7 @@ def _conversation(text: str, now: dt.datetime) -> Talk | Refused:
     try:
         known = object_of(value, "conversation")
         if own.is_ours(known):
-            return own.read(known, now=now)
+            return own.read(known, now=now, fetch=fetch)
         if chatgpt.is_theirs(known):
             return chatgpt.read(known, now=now)
     except NotReadable as error:

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from chat import attachments, conversations, generations, search
@@ -30,6 +30,17 @@ class Kept:
 def keep(user: AbstractBaseUser, talk: Talk) -> Kept:
     """In one transaction. Raises `NotReadable` where a message cannot be kept."""
     _check(talk)
+    try:
+        return _keep(user, talk)
+    except IntegrityError:
+        # Another process keeps the same one at this moment: the database lets one of them in.
+        with transaction.atomic():
+            if _is_here(user, talk):
+                return Kept(None)
+        raise
+
+
+def _keep(user: AbstractBaseUser, talk: Talk) -> Kept:
     with transaction.atomic():
         if _is_here(user, talk):
             return Kept(None)
@@ -106,7 +117,9 @@ def _attach(row: Message, files: tuple[File, ...]) -> int:
     taken = []
     for each in files[: settings.GYMNASIA.max_files]:
         try:
-            taken.append(attachments.read(each.name, each.data))
+            data = each.read()
+            if data is not None:
+                taken.append(attachments.read(each.name, data))
         except attachments.NotTaken:
             continue
     if taken:

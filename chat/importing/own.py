@@ -8,6 +8,8 @@ import binascii
 import datetime as dt
 from base64 import b64decode
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from chat.importing.shape import (
@@ -34,8 +36,12 @@ def is_ours(value: dict[str, Any]) -> bool:
     return value.get("format") == FORMAT
 
 
-def read(value: dict[str, Any], *, now: dt.datetime) -> Talk:
-    """Raises `NotReadable`; also for a version that is newer than this product."""
+Fetch = Callable[[str], bytes | None]
+
+
+def read(value: dict[str, Any], *, now: dt.datetime, fetch: Fetch | None = None) -> Talk:
+    """`fetch` reads a file of the archive by its name, if there is one. Raises `NotReadable`; also for a version that is
+    newer than this product."""
     if value.get("version") != VERSION:
         raise NotReadable("version", str(value.get("version"))[:20])
     source = text_of(value.get("id"), "id")
@@ -46,7 +52,7 @@ def read(value: dict[str, Any], *, now: dt.datetime) -> Talk:
     left_out: Counter[str] = Counter()
     messages = in_order(
         [
-            _said(object_of(each, "message"), created, models, left_out)
+            _said(object_of(each, "message"), created, models, left_out, fetch)
             for each in list_of(value.get("messages"), "messages")
         ]
     )
@@ -67,7 +73,11 @@ def read(value: dict[str, Any], *, now: dt.datetime) -> Talk:
 
 
 def _said(
-    value: dict[str, Any], created: dt.datetime, models: dict[str, str], left_out: Counter[str]
+    value: dict[str, Any],
+    created: dt.datetime,
+    models: dict[str, str],
+    left_out: Counter[str],
+    fetch: Fetch | None,
 ) -> Said:
     kind = value.get("kind")
     if kind not in {"user", "answer", "edited"}:
@@ -81,16 +91,23 @@ def _said(
         text=text_of(value.get("text"), "text"),
         created=time_of(value.get("created"), created),
         model=text_of(named, "model")[:NAME_CHARS] if kind == "answer" else "",
-        files=_files(list_of(value.get("attachments", []), "attachments"), left_out),
+        files=_files(list_of(value.get("attachments", []), "attachments"), left_out, fetch),
         is_edited=kind == "edited",
     )
 
 
-def _files(values: list[Any], left_out: Counter[str]) -> tuple[File, ...]:
+def _files(values: list[Any], left_out: Counter[str], fetch: Fetch | None) -> tuple[File, ...]:
     files = []
     for value in values[:MOST_FILES]:
         each = object_of(value, "attachment")
         name = text_of(each.get("name"), "name")
+        if "file" in each:
+            place = text_of(each["file"], "file")
+            if fetch is None:
+                left_out["file"] += 1
+            else:
+                files.append(File(name, fetch=partial(fetch, place)))
+            continue
         try:
             if "base64" in each:
                 data = b64decode(text_of(each["base64"], "base64"), validate=True)

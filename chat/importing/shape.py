@@ -6,6 +6,7 @@ Takes loose JSON values, gives frozen ones; raises `NotReadable` with a word for
 import datetime as dt
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,10 +30,15 @@ class NotReadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that hung on a message: its name and bytes, not yet believed."""
+    """A file that hung on a message: its name and bytes, not yet believed. In an archive they stand beside it, and are read
+    when they are wanted; `fetch` gives None where they are not there, or too many."""
 
     name: str
-    data: bytes
+    data: bytes = b""
+    fetch: Callable[[], bytes | None] | None = None
+
+    def read(self) -> bytes | None:
+        return self.data if self.fetch is None else self.fetch()
 
 
 @dataclass(frozen=True, slots=True)

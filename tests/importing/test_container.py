@@ -110,3 +110,35 @@ def test_one_conversation_may_not_be_endless(monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(next(found), Talk | Refused)
     with pytest.raises(NotTaken, match="conversation_too_long"):
         list(found)
+
+
+def archived(**files: bytes) -> bytes:
+    """Our own archive, with a conversation whose message has the files that it names."""
+    names = ["attachments/a.txt", "attachments/gone.txt", "../../etc/passwd"]
+    value = ours()
+    value["messages"][0]["attachments"] = [{"name": "a.txt", "file": name} for name in names]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", json.dumps([value]))
+        for name, data in files.items():
+            archive.writestr(f"attachments/{name}.txt", data)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("size", "most"), [(5, 10_000), (40_000_000, 100_000_000), (9_000, 5_000)])
+def test_files_beside_the_conversations_are_read_when_they_are_wanted(size: int, most: int) -> None:
+    """One that is not there, larger than any file may be, or past what the archive may unpack to, is none."""
+    file = io.BytesIO(archived(a=b"a" * size))
+    for found in container.read(file, most_bytes=most, now=NOW):
+        assert isinstance(found, Talk)
+        kept = b"a" * size if size == 5 else None
+        assert [each.read() for each in found.messages[0].files] == [kept, None, None]
+        assert +found.left_out == {}
+
+
+def test_a_file_that_names_another_is_none_without_an_archive() -> None:
+    value = ours()
+    value["messages"][0]["attachments"] = [{"name": "a.txt", "file": "attachments/a.txt"}]
+    (found,) = container.read(io.BytesIO(json.dumps(value).encode()), most_bytes=10_000, now=NOW)
+    assert isinstance(found, Talk)
+    assert (found.messages[0].files, found.left_out) == ((), {"file": 1})

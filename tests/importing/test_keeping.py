@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import AbstractBaseUser
 
 from chat import conversations, running, search
-from chat.importing import chatgpt, own
+from chat.importing import chatgpt, keeping, own
 from chat.importing.keeping import Kept, keep
 from chat.importing.shape import File, NotReadable, Talk
 from chat.models import Conversation, Generation, Message
@@ -49,6 +49,23 @@ def test_nothing_comes_twice(ana: AbstractBaseUser) -> None:
     conversations.discard(Conversation.objects.get(user_id=ana.pk), by=ana)
     assert keep(ana, talk()).messages == 2
     assert Conversation.objects.filter(user_id=ana.pk).count() == 1
+
+
+def test_two_processes_that_keep_the_same_one(ana: AbstractBaseUser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database lets one of them in; the other one's import says that it was there, and goes on."""
+    looked: list[bool] = []
+    really = keeping._is_here
+
+    def is_here(user: AbstractBaseUser, value: Talk) -> bool:
+        looked.append(True)
+        if len(looked) > 1:
+            return really(user, value)
+        return False
+
+    monkeypatch.setattr(keeping, "_is_here", is_here)
+    Conversation.objects.create(user_id=ana.pk, title="Rests", source=talk().source)
+    assert keep(ana, talk()) == Kept(None)
+    assert Conversation.objects.count() == 1
 
 
 def test_our_own_export_of_what_is_still_here_is_there_already(ana: AbstractBaseUser) -> None:
