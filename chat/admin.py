@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -34,9 +36,10 @@ from chat.providers.endpoints import ENDPOINTS
 if TYPE_CHECKING:
     Base = admin.ModelAdmin[Any]
     FormBase = forms.ModelForm[GatePolicy]
+    PresetFormBase = forms.ModelForm[Preset]
 else:
     Base = admin.ModelAdmin
-    FormBase = forms.ModelForm
+    FormBase = PresetFormBase = forms.ModelForm
 
 NOTHING = "-"
 
@@ -285,12 +288,45 @@ class MessageAdmin(ReadOnly):
     search_fields = ("id", "conversation__id", "conversation__user__username")
 
 
+class Decided(Base):
+    """What administrators decide. Two who save the same at the same moment: the database lets one of them in, and the other
+    one is told so instead of finding a broken page."""
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except IntegrityError:
+            sentence = _("Somebody else saved the same in this moment. Look at the list first.")
+            self.message_user(request, sentence, messages.ERROR)
+            return HttpResponseRedirect(request.path)
+
+
+class PresetForm(PresetFormBase):
+    """Its row has no person, so that Django itself does not look whether the name is taken."""
+
+    class Meta:
+        model = Preset
+        fields = ("name", "text")
+
+    def clean_name(self) -> str:
+        name = " ".join(str(self.cleaned_data["name"]).split())
+        if Preset.objects.filter(user=None, name=name).exclude(pk=self.instance.pk).exists():
+            raise ValidationError(_("There is a preset of this name already."))
+        return name
+
+
 @admin.register(Preset)
-class PresetAdmin(Base):
+class PresetAdmin(Decided):
     """The presets that everybody here may choose: made here and nowhere else. A person's own are theirs."""
 
+    form = PresetForm
     list_display = ("name",)
-    fields = ("name", "text")
     search_fields = ("name",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Preset]:
@@ -315,7 +351,7 @@ class GatePolicyForm(FormBase):
 
 
 @admin.register(GatePolicy)
-class GatePolicyAdmin(Base):
+class GatePolicyAdmin(Decided):
     """By which gate a model is shown, from the next reply on. Each change is logged with both values."""
 
     form = GatePolicyForm

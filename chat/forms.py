@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -38,6 +39,7 @@ LENGTHS = (
     ("1000", gettext_lazy("medium, up to 1,000 tokens")),
     ("4000", gettext_lazy("long, up to 4,000 tokens")),
 )
+NAME_TAKEN = gettext_lazy("You have a preset of this name already.")
 NOT_TAKEN = {
     "empty": gettext_lazy("%(name)s is empty."),
     "picture_too_large": gettext_lazy("%(name)s is too large: a picture may have %(limit)s at most."),
@@ -195,11 +197,22 @@ class PresetForm(forms.ModelForm):  # type: ignore[type-arg] # it cannot be subs
         name = " ".join(str(self.cleaned_data["name"]).split())
         taken = Preset.objects.filter(user_id=self.instance.user_id, name=name).exclude(pk=self.instance.pk)
         if taken.exists():
-            raise ValidationError(_("You have a preset of this name already."))
+            raise ValidationError(NAME_TAKEN)
         return name
 
     def clean_text(self) -> str:
         return _bounded(self.cleaned_data["text"])
+
+
+def keep_preset(form: PresetForm) -> bool:
+    """Save a valid form; False, with the same sentence, where another tab has just saved one of this name."""
+    try:
+        with transaction.atomic():
+            form.save()
+    except IntegrityError:
+        form.add_error("name", NAME_TAKEN)
+        return False
+    return True
 
 
 def _bounded(text: str) -> str:

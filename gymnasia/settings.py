@@ -200,6 +200,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if _email else "email", "password
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _email else "none"
 ACCOUNT_RATE_LIMITS = {"signup": _signup_rate}  # the other limits stay allauth's own
 ACCOUNT_ADAPTER = "chat.accounts.adapter.Adapter"
+ACCOUNT_FORMS = {"signup": "chat.accounts.forms.SignupForm"}
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_CHANGE_EMAIL = True  # one address each; a new one takes its place once it is confirmed
 ACCOUNT_MAX_EMAIL_ADDRESSES = 2

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from chat import generations
-from chat.admin import GenerationAdmin
+from chat.admin import GenerationAdmin, PresetForm
 from chat.models import Conversation, GatePolicy, Generation, JournalRow, Message, Preset
 from tests.rows import cut, ended, person, reading, sent
 
@@ -220,6 +220,22 @@ def test_presets_for_everybody_are_made_here(root: Client) -> None:
     assert (ours.name, ours.text) == ("Ours", "Be kind.")
     text = text_of(root, reverse("admin:chat_preset_changelist"))
     assert ("Ours" in text, "Hers" in text) == (True, False)
+    again = root.post(reverse("admin:chat_preset_add"), {"name": " Ours ", "text": "Be strict."})
+    assert (again.status_code, "There is a preset of this name already." in again.content.decode()) == (
+        200,
+        True,
+    )
+
+
+def test_two_administrators_at_the_same_moment(root: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one was checked before the first one's row was there: told, and no broken page."""
+    monkeypatch.setattr(PresetForm, "clean_name", lambda form: form.cleaned_data["name"])
+    Preset.objects.create(name="Ours", text="Be kind.")
+    add = reverse("admin:chat_preset_add")
+    answer = root.post(add, {"name": "Ours", "text": "Be strict."}, follow=True)
+    assert answer.redirect_chain == [(add, 302)]
+    assert "Somebody else saved the same in this moment." in answer.content.decode()
+    assert [row.text for row in Preset.objects.all()] == ["Be kind."]
 
 
 # --- what an administrator decides ----------------------------------------------------------------------------------

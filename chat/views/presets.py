@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chat.forms import InstructionsForm, PresetForm
+from chat.forms import InstructionsForm, PresetForm, keep_preset
 from chat.models import Preferences, Preset
 from chat.views.answers import SeeOther
 
@@ -36,8 +36,7 @@ def presets(request: HttpRequest) -> HttpResponse:
     """All that this person may choose, and a form for a new one."""
     assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 LoginRequiredMiddleware stands before every view
     form = PresetForm(request.POST or None, instance=Preset(user_id=request.user.pk))
-    if request.method == "POST" and form.is_valid():
-        form.save()
+    if request.method == "POST" and form.is_valid() and keep_preset(form):
         return SeeOther(reverse("chat:presets"))
     offered = Preset.objects.offered_to(request.user)
     own = Preferences.objects.filter(user_id=request.user.pk).values_list("instructions", flat=True).first()
@@ -51,8 +50,7 @@ def preset(request: HttpRequest, preset_id: int) -> HttpResponse:
     """One of the person's own, to be changed."""
     row = get_object_or_404(Preset.objects.owned_by(request.user), pk=preset_id)
     form = PresetForm(request.POST or None, instance=row)
-    if request.method == "POST" and form.is_valid():
-        form.save()
+    if request.method == "POST" and form.is_valid() and keep_preset(form):
         return SeeOther(reverse("chat:presets"))
     return render(
         request, "chat/preset.html", {"form": form, "preset": row}, status=400 if form.errors else 200

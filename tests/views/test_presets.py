@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from chat.forms import PresetForm
 from chat.models import Conversation, Preferences, Preset
 from tests.rows import person
 
@@ -37,6 +38,22 @@ def test_what_cannot_be_kept_is_told(page: Client, ana: User, data: dict[str, st
     response = page.post("/presets/", data)
     assert (response.status_code, sentence in response.content.decode()) == (400, True)
     assert Preset.objects.count() == 1
+
+
+@pytest.mark.parametrize("way", ["new", "old"])
+def test_two_tabs_that_take_one_name_at_the_same_moment(
+    page: Client, ana: User, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """Both were told that it is free; the second one reads what the first one did, and its text stays in the form."""
+    Preset.objects.create(user_id=ana.pk, name="Brief", text="Be brief.")
+    mine = Preset.objects.create(user_id=ana.pk, name="Long", text="Be long.")
+    monkeypatch.setattr(PresetForm, "clean_name", lambda form: form.cleaned_data["name"])
+    url = "/presets/" if way == "new" else f"/presets/{mine.pk}/"
+    response = page.post(url, {"name": "Brief", "text": "Be briefer."})
+    html = response.content.decode()
+    sentence = "You have a preset of this name already."
+    assert (response.status_code, sentence in html, "Be briefer." in html) == (400, True, True)
+    assert list(Preset.objects.values_list("name", "text")) == [("Brief", "Be brief."), ("Long", "Be long.")]
 
 
 def test_of_others_nothing_is_seen_or_touched(page: Client, ana: User) -> None:

@@ -1,11 +1,19 @@
 """The search page shows a person's own messages, escaped, and leads to where they stand."""
 
+import io
+import json
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from chat import branches
+from chat.importing import container
+from chat.importing.keeping import keep
+from chat.importing.shape import Talk
 from chat.models import Message
+from tests.importing.files import plain
 from tests.rows import ended, reading, sent
 
 
@@ -54,6 +62,20 @@ def test_a_hit_leads_to_its_place(page: Client, stranger: Client, talk: list[Mes
     assert "rest" not in stranger.get("/search/?q=minutes").content.decode().split("<main")[1].replace(
         "interest", ""
     )
+
+
+def test_every_message_has_its_place(page: Client, ana: User, talk: list[Message]) -> None:
+    """Also one that a person edited, and one that came from elsewhere: no generation of ours stands behind them."""
+    mine = branches.edit_reply("A rest of mine.", message=talk[-1])
+    (brought,) = container.read(
+        io.BytesIO(json.dumps(plain()).encode()), most_bytes=9_000, now=timezone.now()
+    )
+    assert isinstance(brought, Talk)
+    keep(ana, brought)
+    imported = Message.objects.get(conversation__source="chatgpt:c-1", kind="answer")
+    for message in (mine, imported):
+        place = page.get(f"/messages/{message.pk}/").headers["Location"]
+        assert page.get(place).content.decode().count(f'id="m-{message.pk}"') == 1
 
 
 def test_a_hit_on_another_branch_says_so_and_moves_nothing_until_asked(
