@@ -140,13 +140,18 @@ class Person:
             self.page.locator(f"input[name={field}]").fill(self.password)
         self.page.locator("form:has([name=password1]) button[type=submit]").click()
         expect(self.page.locator("textarea")).to_be_visible()
+        self.at_hand(self.page)
         return self
+
+    def at_hand(self, page: Page) -> Page:
+        """Wait until the page hears keys: its scripts run before the load event. Until then Enter is a new line, as in
+        any form, and a button posts it."""
+        page.wait_for_load_state("load")
+        return page
 
     def ask(self, text: str, *, page: Page | None = None) -> Reply:
         """Write into the only textarea and press Enter; gives the new reply once it is on the page."""
-        page = page or self.page
-        # The scripts run before the load event; until then Enter is a new line, as in any form.
-        page.wait_for_load_state("load")
+        page = self.at_hand(page or self.page)
         before = page.locator("[data-generation]").count()
         line = page.locator("textarea")
         line.fill(text)
@@ -157,7 +162,8 @@ class Person:
         # Not the last one: a reply that is lost at once may already have a successor.
         asked = page.locator("[data-generation]").nth(before)
         expect(asked).to_be_attached(timeout=10 * SECOND)
-        return self._held(asked, page)
+        # The first question leads to a page of its own, which the server sends with all that has come by then.
+        return self._held(asked, self.at_hand(page))
 
     def last(self, page: Page | None = None) -> Reply:
         """The newest reply."""

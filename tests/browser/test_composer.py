@@ -75,7 +75,6 @@ def test_a_plain_form_sends_files_too(server: ServerProcess, new_person: NewPers
 
 def test_words_outlive_a_reload(walker: Person) -> None:
     """Until they are asked; each conversation has its own."""
-    walker.page.wait_for_load_state("load")
     walker.page.locator("textarea").fill("Half a quest")
     walker.page.reload()
     expect(walker.page.locator("textarea")).to_have_value("Half a quest")

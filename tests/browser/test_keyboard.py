@@ -20,7 +20,6 @@ def focused(page: Page) -> str:
 def test_the_list_opens_by_its_keys_and_gives_the_focus_back(walker: Person) -> None:
     page = walker.page
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
-    page.wait_for_load_state("load")
     page.locator("textarea").focus()
     page.keyboard.press("Control+/")
     expect(dialog).to_be_visible()
@@ -102,7 +101,6 @@ def test_code_is_copied_and_wrapped_only_when_it_is_ready(
 
 def test_light_and_dark_are_chosen_at_once_and_kept(walker: Person) -> None:
     page, root = walker.page, walker.page.locator("html")
-    page.wait_for_load_state("load")
     page.get_by_role("button", name="Dark").press("Enter")
     expect(root).to_have_attribute("data-theme", "dark")
     expect(page.locator("body")).to_have_css("color-scheme", "dark")

@@ -16,7 +16,6 @@ def test_search_opens_by_keys_and_leads_to_the_message(walker: Person) -> None:
     walker.ask("slow 5 3 herons at dawn").becomes("confirmed")
     there = page.url
     walker.page.goto(f"{walker.url}/")
-    page.wait_for_load_state("load")
     page.keyboard.press("Control+k")
     dialog = page.locator("#finder")
     expect(dialog.get_by_role("searchbox")).to_be_focused()
