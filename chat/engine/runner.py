@@ -21,6 +21,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from chat import planning, running
 from chat.conf import Conf
 from chat.drafts import DraftStore
+from chat.engine import cancelling
 from chat.engine.hub import Hub
 from chat.engine.notices import final_frame, turn_notice
 from chat.engine.run import Diverged, Run
@@ -32,7 +33,7 @@ from chat.running import Ended, Job
 from chat.states.generation import State
 from chat.streaming.outcome import Ending, Outcome, Reason, Verdict
 from chat.streaming.reading import WORDS, Reading, of_verdict
-from chat.upstream import Lost, NotReached, Response, Silent, Upstream, UpstreamFault
+from chat.upstream import Lost, NotReached, Response, Silent, Upstream
 
 log = logging.getLogger(__name__)
 stamina.instrumentation.set_on_retry_hooks(
@@ -44,7 +45,6 @@ OUTAGE_PAUSE_S = (
     3.0  # how long a database that is locked, full or away is left alone at most before it is asked again
 )
 OUTAGE = (OperationalError, InterfaceError)
-CANCEL_ATTEMPTS = 3  # how often a provider is asked to cancel what runs there without a connection
 ENDED_BY_OTHERS = {Reason.cancelled, Reason.deleted, Reason.worker_lost, Reason.deadline}
 
 
@@ -271,27 +271,15 @@ class Runner:
         return reading
 
     async def cancel_at_provider(self, row: Generation) -> None:
-        """Ask the provider to end what runs there without a connection, and keep what it answers, apart from the stop."""
+        """Have the provider end what runs there without a connection, and keep what it answers, apart from our end."""
         endpoint = self.parts.endpoints().get(row.endpoint)
-        wire = WIRES[endpoint.wire] if endpoint else None
-        if endpoint is None or not isinstance(wire, ResumableWire) or not row.provider_response_id:
+        if endpoint is None:
             return
-        if not row.settings.get("background"):
-            return
-        request = wire.cancel_request(endpoint=endpoint, response_id=row.provider_response_id)
-        answer = ""
-        for attempt in range(CANCEL_ATTEMPTS):
-            if attempt:
-                await asyncio.sleep(self.parts.conf.retry_backoff_s * 2 ** (attempt - 1))
-            try:
-                async with self.parts.upstream.open(request) as response:
-                    answer = f"HTTP {response.status}"
-                    done = response.status < 500 and response.status not in (408, 429)
-            except UpstreamFault as fault:
-                answer, done = f"{type(fault).__name__}", False
+        answers = cancelling.answers(
+            row, endpoint, self.parts.upstream, backoff_s=self.parts.conf.retry_backoff_s
+        )
+        async for answer in answers:
             await self.parts.db(running.note_provider_cancel, row, answer)
-            if done:
-                return
 
     # --- moving and telling -------------------------------------------------------------------------------------
     async def _written(self, verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
