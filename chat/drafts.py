@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import transaction
 
 from chat.models import Checkpoint, Generation
+from chat.states.generation import State
 from chat.streaming.draft import Draft
 from chat.streaming.frames import Final, Snapshot
 
@@ -86,13 +87,15 @@ class Save:
 
 
 def save(saves: Iterable[Save]) -> None:
-    """Write many checkpoints in one transaction. A runner with a stale fence writes nothing."""
+    """Write many checkpoints in one transaction. A runner with a stale fence writes nothing, and nobody writes the draft of
+    what is confirmed: a runner whose end was stored, but not answered, tries once more and comes here."""
     wanted = {item.generation_id: item for item in saves}
     if not wanted:
         return
     with transaction.atomic():
         # Held until the end: whoever takes a generation from its runner meanwhile, to delete its texts for one, waits.
-        held = Generation.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True)
+        unconfirmed = Generation.objects.filter(pk__in=wanted).exclude(state=str(State.confirmed))
+        held = unconfirmed.order_by("pk").select_for_update(no_key=True)
         fences = held.values_list("pk", "fence")
         Checkpoint.objects.bulk_create(
             [

@@ -10,7 +10,7 @@ from chat.drafts import DraftStore, Save
 from chat.models import Checkpoint, Generation
 from chat.streaming.draft import Draft
 from chat.streaming.frames import Final, Snapshot
-from tests.rows import claimed, person, sent
+from tests.rows import claimed, ended, person, reading, sent
 
 FINAL = Final("g", 1, 2, "confirmed", None, "", None)
 
@@ -114,6 +114,13 @@ def test_a_stale_fence_writes_nothing_beside_one_that_does(ana: AbstractBaseUser
         [Save(lost.pk, 1, Snapshot(1, 9, "late", "", "")), Save(held.pk, 1, Snapshot(1, 1, "new", "", ""))]
     )
     assert saved() == [(1, "old", "", ""), (1, "new", "", "")]
+
+
+def test_what_is_confirmed_has_no_draft_any_more(ana: AbstractBaseUser) -> None:
+    """Whoever comes late with one, fence in hand, brings back nothing."""
+    row = ended(sent(ana), reading())
+    drafts.save([Save(row.pk, row.fence, Snapshot(1, 9, "Two", "", ""))])
+    assert (row.state, saved()) == ("confirmed", [])
 
 
 def test_a_generation_that_is_gone_is_no_error(db: None) -> None:

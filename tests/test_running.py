@@ -280,6 +280,21 @@ def test_an_end_that_breaks_half_way_leaves_everything_as_it_was(monkeypatch: py
     assert running.end(job, reading(), draft(row)).generation.state == "confirmed"
 
 
+def test_an_end_that_is_written_twice_leaves_one_message_and_no_draft(ana: AbstractBaseUser) -> None:
+    """A database that stored the end and broke before it said so: the runner tries again with the job that it has."""
+    row = sent(ana)
+    job = opened(row)
+    for _ in range(2):
+        now = running.end(job, reading(), draft(row)).generation
+        assert (now.state, len(moves(row)), Checkpoint.objects.count()) == ("confirmed", 5, 0)
+    assert running.end(job, cut(), draft(row)).generation.state == "confirmed"
+    assert running.wind_down(job, cut(), draft(row)).generation.state == "confirmed"
+    assert (Checkpoint.objects.count(), messages()) == (
+        0,
+        [("user", "How long?"), ("answer", "Two minutes.")],
+    )
+
+
 @COMMITTED
 def test_a_stop_against_the_end_has_one_winner_and_a_message_only_where_the_end_won() -> None:
     """Ten rounds, four persons' stops against the runner's end: a message exists if and only if it is confirmed."""
