@@ -183,7 +183,8 @@ def _facts(row: Generation, reading: Reading) -> dict[str, Any]:
     where a stream was cut short."""
     usage = reading.usage
     return {
-        "provider_response_id": (reading.response_id or "")[:200],
+        # Who has taken it over and not heard of it yet knows its name from before.
+        "provider_response_id": (reading.response_id or row.provider_response_id)[:200],
         "provider_reason": (reading.provider_reason or "")[:200],
         "last_event": (reading.last_event or "")[:200],
         "wire": row.wire,

@@ -76,6 +76,11 @@ class Run:
         """The provider's cursor, None before the first event."""
         return self.reader.last_event if self.reader else None
 
+    @property
+    def is_open_there(self) -> bool:
+        """Whether the provider has not said its last word, as far as this runner has heard."""
+        return self.reader is None or not self.reader.finished
+
     def has_news_of_its_id(self) -> bool:
         """Whether the provider has named the response, and nobody has been told yet."""
         found = (self.reader.response_id if self.reader else None) or ""

@@ -350,7 +350,8 @@ class Runner:
             self.parts.store.drop(run.generation_id)
             return
         await self.tell_end(run.conversation_id, ended)
-        if run.stopping in ENDED_BY_OTHERS:
+        # However it ended here, nobody will read what still comes; unless another runner goes on with it.
+        if run.is_open_there and ended.generation.is_final and ended.generation.state != State.confirmed:
             await self.cancel_at_provider(ended.generation)
 
     async def tell_end(self, conversation_id: UUID, ended: Ended) -> None:

@@ -136,6 +136,7 @@ async def test_a_lost_worker_is_followed_by_another_on_the_same_generation(
         assert entry is not None
         assert entry.draft.covers(saved.seq)
         assert saved.answer + "".join(paint.text for paint in entry.draft.since(saved.seq)) == TEXT
+        assert cancels(provider) == []  # the one that wakes up ends nothing that another goes on with
         await lost.drain()
         await other.drain()
         row = await asyncio.to_thread(closing, lambda: Generation.objects.get(pk=row.pk))
@@ -189,10 +190,86 @@ async def test_a_stop_reaches_the_provider_and_what_it_answers_is_kept_apart(
         await engine.db_for_pages(lambda: generations.cancel(row, by=person))
         await engine.idle()
         row = await until(engine, row, "cancelled")
-        cancels = [record for record in provider.requests if record.path.endswith("/cancel")]
-        assert (row.provider_cancel, len(cancels)) == (kept, times)
+        assert (row.provider_cancel, len(cancels(provider))) == (kept, times)
         assert row.checkpoint.answer.endswith("w8 ")
         await engine.drain()
+
+
+@pytest.mark.parametrize(("statuses", "kept"), [([200], "HTTP 200"), ([500, 429, 200], "HTTP 200")])
+async def test_a_gate_that_says_no_ends_it_at_the_provider_too(
+    person: AbstractBaseUser, settings: Any, statuses: list[int], kept: str
+) -> None:
+    """Closing the line ends nothing that runs in the background: it would be written, and paid for, for nobody."""
+    settings.SYSTEM_PROMPT = ""  # the coach, whose answers come by sentences and are looked at
+    words = ["Warm up first. ", "Take 400 mg of ibuprofen ", "before it. ", "Then run. ", *WORDS]
+    with ResponsesProvider(words, [9], ends=Stall()) as provider:
+        provider.cancel_statuses = list(statuses)
+        engine = await Stage(provider, settings).engine()
+        row = await until(engine, await ask(engine, person), "failed", "confirmed", "incomplete")
+        await engine.idle()
+        row = await until(engine, row, "failed")
+        assert (row.reason, row.detail) == ("policy", "rule dose blocked the answer")
+        assert (row.provider_cancel, len(cancels(provider))) == (kept, len(statuses))
+        assert (row.cancelled_by_id, row.cancel_requested_at) == (None, None)  # nobody has stopped it
+        assert row.checkpoint.answer == "Warm up first. "
+        await engine.drain()
+
+
+async def test_what_cannot_be_read_any_more_is_ended_at_the_provider(
+    person: AbstractBaseUser, settings: Any
+) -> None:
+    """It lost its line for good here; there it may go on for minutes."""
+    with ResponsesProvider(WORDS, [12, *(-1 for _ in range(9))], ends=Stall()) as provider:
+        stage = Stage(provider, settings, idle_timeout_s=0.1, resume_attempts=1, automatic_retries=0)
+        engine = await stage.engine()
+        row = await until(engine, await ask(engine, person), "failed", "confirmed", "incomplete")
+        await engine.idle()
+        row = await until(engine, row, "incomplete")
+        assert (row.reason, row.provider_cancel, len(cancels(provider))) == ("stalled", "HTTP 200", 1)
+        await engine.drain()
+
+
+async def test_what_has_ended_there_is_not_cancelled(person: AbstractBaseUser, settings: Any) -> None:
+    """The provider's last word was said; a check of ours may still refuse it."""
+    with ResponsesProvider([" "], [None]) as provider:
+        engine = await Stage(provider, settings).engine()
+        row = await until(engine, await ask(engine, person), "failed", "confirmed", "incomplete")
+        await engine.idle()
+        assert (row.state, row.reason, cancels(provider)) == ("failed", "empty_answer", [])
+        await engine.drain()
+
+
+async def test_a_stop_reaches_what_was_taken_over_and_not_heard_of_yet(
+    person: AbstractBaseUser, settings: Any
+) -> None:
+    """The next server cannot read it; its name is known from before, and must not be lost with the stop."""
+    with ResponsesProvider(WORDS, [12, *(-1 for _ in range(99))], ends=Stall()) as provider:
+        stage = Stage(provider, settings)
+        first = await stage.engine()
+        row = await ask(first, person)
+        await shown(first, row, "w8 ")
+        await first.drain()
+        drafts.STORE.__init__()  # type: ignore[misc]
+        second = await stage.engine()
+        await asked_to_go_on(provider)
+        await second.db_for_pages(lambda: generations.cancel(row, by=person))
+        await second.idle()
+        row = await until(second, row, "cancelled")
+        assert (row.provider_response_id, row.provider_cancel) == (RESPONSE_ID, "HTTP 200")
+        assert len(cancels(provider)) == 1
+        await second.drain()
+
+
+def cancels(provider: ResponsesProvider) -> list[str]:
+    return [record.path for record in provider.requests if record.path.endswith("/cancel")]
+
+
+async def asked_to_go_on(provider: ResponsesProvider) -> None:
+    for _ in range(WAIT_S * 100):
+        if any(record.method == "GET" for record in provider.requests):
+            return
+        await asyncio.sleep(0.01)
+    raise TimeoutError("nobody has asked to go on")
 
 
 async def shown(engine: EmbeddedEngine, row: Generation, end: str) -> None:
