@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from chat.forms import InstructionsForm, PresetForm, keep_preset
 from chat.models import Preferences, Preset
 from chat.views.answers import SeeOther
+from chat.views.signed_out import unsent
 
 
 @never_cache
@@ -27,6 +28,8 @@ def instructions(request: HttpRequest) -> HttpResponse:
             user_id=request.user.pk, defaults={"instructions": form.cleaned_data["instructions"]}
         )
         return SeeOther(reverse("chat:presets"))
+    if text := unsent(request):
+        form.initial["instructions"] = text
     return render(request, "chat/instructions.html", {"form": form}, status=400 if form.errors else 200)
 
 
@@ -38,6 +41,8 @@ def presets(request: HttpRequest) -> HttpResponse:
     form = PresetForm(request.POST or None, instance=Preset(user_id=request.user.pk))
     if request.method == "POST" and form.is_valid() and keep_preset(form):
         return SeeOther(reverse("chat:presets"))
+    if text := unsent(request):
+        form.initial["text"] = text
     offered = Preset.objects.offered_to(request.user)
     own = Preferences.objects.filter(user_id=request.user.pk).values_list("instructions", flat=True).first()
     context = {"form": form, "presets": offered, "instructions": own}
@@ -52,6 +57,8 @@ def preset(request: HttpRequest, preset_id: int) -> HttpResponse:
     form = PresetForm(request.POST or None, instance=row)
     if request.method == "POST" and form.is_valid() and keep_preset(form):
         return SeeOther(reverse("chat:presets"))
+    if text := unsent(request):
+        form.initial["text"] = text
     return render(
         request, "chat/preset.html", {"form": form, "preset": row}, status=400 if form.errors else 200
     )

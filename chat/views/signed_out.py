@@ -14,13 +14,17 @@ from django.utils.translation import gettext as _
 from chat.views.answers import wants_json
 
 KEY = "unsent"
+FIELDS = ("text", "instructions")
+"""What a person writes in at length, by the names of our forms."""
 
 
 class KeepTextMiddleware(LoginRequiredMiddleware):
     """Django's, for everybody but those who had written something."""
 
     def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseRedirect:
-        text = request.POST.get("text", "") if request.method == "POST" and not wants_json(request) else ""
+        text = ""
+        if request.method == "POST" and not wants_json(request):
+            text = next((value for name in FIELDS if (value := request.POST.get(name, ""))), "")
         if text.strip():
             request.session[KEY] = {"path": request.path, "text": text}
             messages.info(request, _("You have been signed out. Sign in, and your text is there again."))
@@ -29,10 +33,14 @@ class KeepTextMiddleware(LoginRequiredMiddleware):
 
 def typed(request: HttpRequest) -> str:
     """What a page's line holds when it is opened: what could not be sent from it, else what its address asks for."""
+    return unsent(request) or request.GET.get("q", "").replace("\x00", "")
+
+
+def unsent(request: HttpRequest) -> str:
+    """The text that could not be sent from this page, once; "" for none."""
     kept = request.session.get(KEY)
-    if kept and kept["path"] == request.path:
-        del request.session[KEY]
-        text: str = kept["text"]
-    else:
-        text = request.GET.get("q", "")
+    if not kept or kept["path"] != request.path:
+        return ""
+    del request.session[KEY]
+    text: str = kept["text"]
     return text.replace("\x00", "")

@@ -23,6 +23,7 @@ from chat.replies import picker
 from chat.views.answers import SeeOther, refusal, wants_json
 from chat.views.commands import owned_generation
 from chat.views.pages import address, busy, fragment_of, started
+from chat.views.signed_out import unsent
 
 
 @never_cache
@@ -31,7 +32,10 @@ def edit(request: HttpRequest, message_id: UUID) -> HttpResponse:
     """A person's message becomes another version and is asked; a reply becomes their own version of it."""
     message = _owned_message(request, message_id)
     if request.method != "POST":
-        return _edit(request, message.conversation, message.text, message=message)
+        text = unsent(request)
+        return _edit(
+            request, message.conversation, text or message.text, message=message, is_whole=bool(text)
+        )
     is_question = message.kind == MessageKind.USER
     assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 LoginRequiredMiddleware stands before every view
     user, text = request.user, request.POST.get("text", "")
@@ -61,7 +65,14 @@ def edit_draft(request: HttpRequest, generation_id: UUID) -> HttpResponse:
     """What stands of a reply that is no answer becomes the person's own version; the draft stays a draft."""
     generation, conversation = owned_generation(request, generation_id)
     if request.method != "POST":
-        return _edit(request, conversation, drafts.snapshot(generation).answer, generation=generation)
+        text = unsent(request)
+        return _edit(
+            request,
+            conversation,
+            text or drafts.snapshot(generation).answer,
+            generation=generation,
+            is_whole=bool(text),
+        )
     text = request.POST.get("text", "")
 
     def act() -> Result:
@@ -194,10 +205,11 @@ def _edit(
     generation: Generation | None = None,
     error: str = "",
     status: int = 200,
+    is_whole: bool = False,
 ) -> HttpResponse:
     """The page with the text. Of a reply that went on from another one both stand there, to be made one by the person."""
     row = generation or (message.generation if message is not None else None)
-    before = branches.so_far(row) if row is not None and not error else ""
+    before = branches.so_far(row) if row is not None and not (error or is_whole) else ""
     context = {
         "conversation": conversation,
         "message": message,

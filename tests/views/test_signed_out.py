@@ -1,9 +1,11 @@
 """A session that ends in the middle of typing costs no word, without a script too."""
 
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.rows import ended, reading, sent
+from chat.models import Message, Preset
+from tests.rows import cut, ended, reading, sent
 
 PASSWORD = "long-enough-93"
 
@@ -22,6 +24,28 @@ def test_the_text_is_there_again_after_signing_in(client: Client, ana: User) -> 
     assert "New conversation" in client.get("/").content.decode()
     assert "Half a &lt;thought&gt;</textarea>" in client.get(path).content.decode()
     assert "Half a" not in client.get(path).content.decode(), "given back more than once"
+
+
+@pytest.mark.parametrize("kind", ["question", "answer", "draft", "instructions", "preset"])
+def test_so_is_what_was_being_edited(client: Client, ana: User, kind: str) -> None:
+    """Nothing but what was written stands in the form: what was there before must not be joined to it."""
+    row = ended(sent(ana), cut() if kind == "draft" else reading())
+    question, *answers = Message.objects.order_by("created")
+    preset = Preset.objects.create(user=ana, name="Brief", text="Be brief.")
+    path, field = {
+        "question": (f"/messages/{question.pk}/edit/", "text"),
+        "answer": (f"/messages/{answers[0].pk if answers else None}/edit/", "text"),
+        "draft": (f"/generations/{row.pk}/edit/", "text"),
+        "instructions": ("/instructions/", "instructions"),
+        "preset": (f"/presets/{preset.pk}/", "text"),
+    }[kind]
+    assert client.post(path, {"name": "Brief", field: "Half a <thought>"}).status_code == 302
+    client.force_login(ana)
+    html = client.get(path).content.decode()
+    assert (
+        html.split("<textarea")[1].split("</textarea>")[0].split(">")[1].strip() == "Half a &lt;thought&gt;"
+    )
+    assert "Half a" not in client.get(path).content.decode()
 
 
 def test_our_script_keeps_its_text_itself(client: Client, db: None) -> None:

@@ -36,24 +36,53 @@ async function post(url, fields = {}) {
   return null;
 }
 
-/** Take the list anew from the server: it is what knows the order. */
-export async function refresh() {
+/**
+ * Take the list anew from the server: it is what knows the order. The focus of who was in it stays with its conversation, or
+ * comes to what stands there now.
+ * @param {{id: string, place: number} | null} [at] where somebody was
+ */
+export async function refresh(at = null) {
   const contents = document.getElementById("contents");
   const response = await fetch(`/contents/?${new URLSearchParams({ current: current() })}`).catch(() => null);
   if (!contents || !response?.ok || response.redirected) return;
   const fresh = new DOMParser().parseFromString(await response.text(), "text/html").querySelector(".entries");
   const old = contents.querySelector(".entries");
   if (!fresh || !old || old.querySelector("input")) return;
+  const inside = at ?? placeOf(document.activeElement);
   localiseTimes(fresh, new Date());
   old.replaceWith(fresh);
+  if (inside) focusEntry(contents, inside);
+}
+
+/**
+ * Which conversation's row something stands in, and the how manieth that is.
+ * @param {Element | null} element
+ */
+function placeOf(element) {
+  const item = element?.closest(".entries li, .rows li");
+  const link = /** @type {HTMLAnchorElement | null} */ (item?.querySelector("a.entry, a.title"));
+  if (!item || !link) return null;
+  return { id: link.pathname, place: [...document.querySelectorAll(".entries li, .rows li")].indexOf(item) };
+}
+
+/**
+ * @param {Element} root
+ * @param {{id: string, place: number}} at
+ */
+function focusEntry(root, { id, place }) {
+  const links = /** @type {HTMLAnchorElement[]} */ ([...root.querySelectorAll("a.entry, .rows a.title")]);
+  const same = links.find((link) => link.pathname === id);
+  const found = same ?? links[Math.min(place, links.length - 1)] ?? /** @type {HTMLElement | null} */ (document.querySelector(".contents .new"));
+  found?.focus({ preventScroll: true });
 }
 
 /**
  * Say something for a while.
  * @param {string} words
  * @param {() => void} [undo]
+ * @param {boolean} [byKey] whether the keyboard brought it about
  */
-function say(words, undo) {
+function say(words, undo, byKey = false) {
   if (!toast) return;
   clearTimeout(toastTimer);
   toast.replaceChildren(words);
@@ -69,6 +98,8 @@ function say(words, undo) {
     toast.append(button);
   }
   toast.hidden = words === "";
+  // Who pressed a key is far away from it, and Tab would lead through all of the page.
+  if (undo && byKey) toast.querySelector("button")?.focus();
   // Who has the focus on it is about to press it.
   const hide = () => {
     if (toast.contains(document.activeElement)) toastTimer = setTimeout(hide, TOAST_MS);
@@ -77,8 +108,12 @@ function say(words, undo) {
   toastTimer = setTimeout(hide, TOAST_MS);
 }
 
-/** @param {HTMLButtonElement} button */
-async function organise(button) {
+/**
+ * @param {HTMLButtonElement} button
+ * @param {boolean} byKey whether it was pressed by a key
+ */
+async function organise(button, byKey) {
+  const at = placeOf(button);
   const isHere = current() !== "" && button.formAction.includes(current());
   const isList = button.closest(".rows") !== null;
   const answer = await post(button.formAction);
@@ -89,16 +124,36 @@ async function organise(button) {
       return;
     }
     if (isList) button.closest("li")?.remove();
-    say(answer.message, async () => {
-      const back = await post(answer.undo);
-      if (back && isList) location.reload();
-      else await refresh();
-    });
-  } else if (isList) {
-    location.reload();
+    await refresh(isList ? null : at);
+    if (isList && at) focusEntry(document, at);
+    say(
+      answer.message,
+      async () => {
+        const back = await post(answer.undo);
+        if (back && isList) reload(at);
+        else await refresh(at);
+      },
+      byKey,
+    );
     return;
   }
-  await refresh();
+  if (isList) reload(at);
+  else await refresh(at);
+}
+
+const PLACE = "place";
+
+/** The page anew, with the focus where it was. @param {{id: string, place: number} | null} at */
+function reload(at) {
+  if (at) sessionStorage.setItem(PLACE, JSON.stringify(at));
+  location.reload();
+}
+
+const was = sessionStorage.getItem(PLACE);
+sessionStorage.removeItem(PLACE);
+if (was) {
+  const list = document.querySelector("main .list");
+  if (list) focusEntry(list, JSON.parse(was));
 }
 
 /**
@@ -164,7 +219,7 @@ document.addEventListener("click", (event) => {
   if (button) {
     event.preventDefault();
     closeMenus();
-    void organise(button);
+    void organise(button, event.detail === 0);
   } else if (name && rename(name)) {
     event.preventDefault();
   } else if (search && finder) {

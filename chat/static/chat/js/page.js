@@ -62,6 +62,7 @@ function changed(turn) {
   thread?.place(turn.html);
   feed?.hurry();
   follow.jump();
+  composer?.takeFocus(); // what was pressed is gone with the old turn
 }
 
 /** @param {boolean} now */
@@ -180,7 +181,8 @@ if (root && composer) {
     tell,
     refused: () => void verify(),
   });
-  const command = { token: () => composer.token(), post, tell: told, started: changed };
+  const failed = (/** @type {import("./composer.js").Cause} */ cause) => composer.failed(cause);
+  const command = { token: () => composer.token(), post, tell: told, failed, started: changed };
   new Versions(root, { ...command, reload: async () => (await thread?.reload()) ?? false, announce, models: form });
   feed.open();
   addEventListener("online", () => feed?.hurry());
@@ -244,7 +246,6 @@ async function tryAgain(button, line) {
     line.tell("");
     renewKeys();
     changed(answer.value);
-    line.takeFocus();
   } else {
     button.disabled = false;
     line.tell(answer.message, answer.cause);

@@ -9,11 +9,14 @@
  * @property {() => FormData} token
  * @property {typeof import("./composer.js").post} post
  * @property {(answer: import("./composer.js").Answer) => void} tell
+ * @property {(cause: import("./composer.js").Cause) => void} failed what was asked in a form of ours did not work, for this cause
  * @property {(turn: any) => void} started a turn has come into being, or changed
  * @property {() => Promise<boolean>} reload show the active branch
  * @property {(words: string, count?: number | string) => void} announce
  * @property {HTMLFormElement | null} models the form whose `model` says what can be asked
  */
+
+let forms = 0;
 
 /**
  * Where a button is found again after the thread was fetched anew: by its message, and whether it is the question's.
@@ -154,6 +157,10 @@ export class Versions {
       return;
     }
     const before = text.value;
+    // More than one form may be open.
+    const label = form.querySelector("label");
+    text.id = `edit-text-${(forms += 1)}`;
+    if (label) label.htmlFor = text.id;
     const close = () => {
       form.remove();
       box.hidden = false;
@@ -181,11 +188,14 @@ export class Versions {
       button.disabled = true;
       const answer = await this.hooks.post(form.action, new FormData(form), this.hooks.models?.dataset ?? {});
       button.disabled = false;
-      this.hooks.tell(answer);
       if (!answer.ok) {
+        // Where it was written, not on the line at the end of the page.
+        complain(text, answer.message);
         text.focus();
+        this.hooks.failed(answer.cause);
         return;
       }
+      this.hooks.tell(answer);
       form.remove();
       box.hidden = false;
       this.hooks.started(answer.value);
@@ -196,4 +206,23 @@ export class Versions {
     text.setSelectionRange(before.length, before.length);
     form.scrollIntoView({ block: "nearest" });
   }
+}
+
+/**
+ * A sentence above the text that it is about.
+ * @param {HTMLTextAreaElement} text
+ * @param {string} sentence
+ */
+function complain(text, sentence) {
+  let line = /** @type {HTMLElement | null} */ (text.parentElement?.querySelector(".error") ?? null);
+  if (!line) {
+    line = document.createElement("p");
+    line.className = "error";
+    line.id = `${text.id}-error`;
+    line.setAttribute("role", "alert");
+    text.before(line);
+    text.setAttribute("aria-describedby", line.id);
+  }
+  line.textContent = sentence;
+  text.setAttribute("aria-invalid", "true");
 }
