@@ -37,6 +37,13 @@ KNOBS: tuple[Knob, ...] = (
         0,
         "How many replies one person may ask for within an hour; 0 for no limit.",
     ),
+    Knob(
+        "page_turns",
+        25,
+        "turns",
+        1,
+        "How many turns of a conversation a page shows at first, and how many more come at a time.",
+    ),
     Knob("max_files", 5, "files", 0, "How many files a person may send along with one message."),
     Knob("max_picture_bytes", 3 * 1024 * 1024, "bytes", 0, "Largest picture that a person may send along."),
     Knob("max_file_chars", 200_000, "characters", 0, "Longest text file that a person may send along."),

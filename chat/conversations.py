@@ -9,12 +9,13 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from chat import generations, launching, search, tree
+from chat import generations, launching, search, tree, windows
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
 from chat.models.generation import GenerationQuerySet
 from chat.states.generation import State
 from chat.streaming.outcome import Reason
 from chat.streaming.visible import is_visible
+from chat.windows import ALL, LAST, Wanted
 
 TITLE_CHARS = 120
 MOST_READS = 5  # of a conversation that goes on faster than it can be read
@@ -46,30 +47,53 @@ class Turn:
         return [each for each in self.generations if each.state != State.confirmed]
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Turns of the active branch, oldest first: those that a page shows. `follows` is the message of the turn before the
+    first one, `earlier` and `later` are where the branch goes on on either side, if it does."""
+
+    turns: list[Turn]
+    follows: UUID | None = None
+    earlier: UUID | None = None
+    later: UUID | None = None
+    is_end: bool = True
+
+
 def transcript(conversation: Conversation) -> list[Turn]:
-    """The active branch, oldest first, in five queries whatever its length.
+    """The whole active branch, oldest first."""
+    found = read(conversation, ALL)
+    return found.turns if found else []
+
+
+def read(conversation: Conversation, wanted: Wanted = LAST, *, size: int = 0) -> Stretch | None:
+    """A stretch of the active branch of at most `size` turns, in five queries whatever its length and that of the branch;
+    None where what is wanted is not on it.
 
     A reply that is confirmed between two of them would be neither open any more nor on the branch yet, and stand nowhere.
     The head moves in the transaction that confirms: where it has moved meanwhile, all is read again."""
-    turns: list[Turn] = []
+    found = None
     for _ in range(MOST_READS):
-        turns = _transcript(conversation)
+        found = _read(conversation, wanted, size)
         heads = Conversation.objects.filter(pk=conversation.pk).values_list("head_id", flat=True)
         head = heads.first()
         if head == conversation.head_id:
             break
         conversation.head_id = head
-    return turns
+    return found
 
 
-def _transcript(conversation: Conversation) -> list[Turn]:
+def _read(conversation: Conversation, wanted: Wanted, size: int) -> Stretch | None:
     outline = tree.outline(conversation)
-    path = outline.path(conversation.head_id)
-    messages = tree.messages(path)
+    window = windows.window(outline, conversation.head_id, wanted, size=size)
+    if window is None:
+        return None
+    messages = tree.messages(window.nodes)
     said = [message for message in messages if message.kind == MessageKind.USER]
     replies = {message.parent_id: message for message in messages if message.kind != MessageKind.USER}
     tries: dict[Any, dict[UUID, Generation]] = {m.pk: {} for m in said}
     related = Generation.objects.filter(conversation=conversation).select_related("checkpoint")
+    if wanted.how != "all":
+        related = related.filter(parent_id__in=list(tries))
     for generation in related.order_by("number"):
         if generation.parent_id in tries:
             tries[generation.parent_id][generation.pk] = generation
@@ -82,7 +106,7 @@ def _transcript(conversation: Conversation) -> list[Turn]:
         if reply is not None and reply.generation_id in found:
             reply.generation = found[reply.generation_id]  # and so the generation has its message at hand
         turns.append(_turn(outline, message, list(found.values()), reply))
-    return turns
+    return Stretch(turns, window.follows, window.earlier, window.later, window.is_end)
 
 
 def _turn(

@@ -12,6 +12,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Prefetch
@@ -79,11 +80,12 @@ def file_name(conversation: Conversation, ending: str) -> str:
 def as_markdown(conversation: Conversation) -> str:
     """The branch that is shown, as a person would write it down; a reply that is no answer is told, not quoted."""
     pieces = [f"# {_plain(conversation.title)}"]
+    given_up = _given_up(conversation)
     for message in branch(conversation):
         if message.kind == MessageKind.USER:
             files = "".join(f"\n\n*{_plain(each.name)}*" for each in message.attachments.all())
             pieces.append(f"## {_('You')}{files}\n\n{_closed(message.text)}")
-            pieces += [f"*{told}*" for told in _without_answer(message)]
+            pieces += [f"*{given_up[message.pk]}*"] if message.pk in given_up else []
         else:
             pieces.append(f"## {_said_by(message)}\n\n{_closed(message.text)}")
     return "\n\n".join(pieces) + "\n"
@@ -92,6 +94,7 @@ def as_markdown(conversation: Conversation) -> str:
 def branch(conversation: Conversation, head: Message | None = None) -> list[Message]:
     """The messages that lead to `head` (without one: to the last that is shown), oldest first."""
     found = Message.objects.filter(conversation=conversation).select_related("generation")
+    found = found.defer("reasoning", "carry")
     rows = {each.pk: each for each in found.prefetch_related("attachments")}
     last = head.pk if head is not None else conversation.head_id
     at = rows.get(last) if last else None
@@ -112,16 +115,17 @@ def _said_by(message: Message) -> str:
     return _("Answer (%(model)s)") % {"model": _plain(model)}
 
 
-def _without_answer(message: Message) -> Iterator[str]:
-    """One sentence where a question was given up without an answer: only its last try counts."""
-    if message.children.exclude(kind=MessageKind.USER).exists():
-        return
-    last = message.generations.order_by("number").last()
-    if last is not None:
-        yield _("No answer: %(state)s (%(reason)s)") % {
-            "state": last.state,
-            "reason": last.reason or last.state,
-        }
+def _given_up(conversation: Conversation) -> dict[UUID, str]:
+    """One sentence for each question that was given up without an answer: only its last try counts."""
+    replies = Message.objects.filter(conversation=conversation).exclude(kind=MessageKind.USER)
+    answered = set(replies.values_list("parent_id", flat=True))
+    tries = Generation.objects.filter(conversation=conversation).order_by("number")
+    last = {parent: told for parent, *told in tries.values_list("parent_id", "state", "reason")}
+    return {
+        question: _("No answer: %(state)s (%(reason)s)") % {"state": state, "reason": reason or state}
+        for question, (state, reason) in last.items()
+        if question not in answered
+    }
 
 
 def _closed(text: str) -> str:

@@ -93,7 +93,7 @@ def outline(conversation: Conversation) -> Outline:
 
 
 def messages(nodes: Iterable[Node]) -> list[Message]:
-    """The messages of these places, in their order, with what hangs on them (files without their contents)."""
+    """The messages of these places, in their order, with what hangs on them (plans; files without their contents)."""
     wanted = [node.pk for node in nodes]
     rows = _with_files(Message.objects.filter(pk__in=wanted)).in_bulk()
     return [rows[pk] for pk in wanted if pk in rows]
@@ -111,7 +111,8 @@ def whole(conversation: Conversation) -> list[Message]:
 
 
 def _with_files(rows: QuerySet[Message]) -> QuerySet[Message]:
-    return rows.prefetch_related(Prefetch("attachments", Attachment.objects.defer("text", "data")))
+    files = Prefetch("attachments", Attachment.objects.defer("text", "data"))
+    return rows.select_related("plan").prefetch_related(files)
 
 
 def move_head(conversation: Conversation, to: UUID | None) -> None:

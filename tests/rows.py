@@ -3,18 +3,19 @@
 Takes the few words that a test cares about, gives whole values. Knows no engine and no provider.
 """
 
+import datetime as dt
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from chat import generations, journal, running
 from chat.journal import Fired
-from chat.models import Conversation, Generation, JournalRow, Message
+from chat.models import Conversation, Generation, JournalRow, Message, MessageKind
 from chat.running import Job
 from chat.states.generation import GENERATION, State, Trigger
 from chat.streaming.deltas import Usage
@@ -145,3 +146,55 @@ def conversation_of(row: Generation) -> Conversation:
     """The conversation that a generation still has."""
     assert row.conversation is not None
     return row.conversation
+
+
+def long_conversation(user: AbstractBaseUser, turns: int, answer: str = "Answer {}.") -> Conversation:
+    """A conversation of so many turns, "Question 1?" with "Answer 1." and so on; the rows alone, for they are many."""
+    conversation = Conversation.objects.create(
+        user_id=user.pk, title="A long one", endpoint="scripted", model="scripted-1"
+    )
+    begun = timezone.now() - dt.timedelta(seconds=2 * turns)
+    messages: list[Message] = []
+    replies: list[Generation] = []
+    for number in range(1, turns + 1):
+        asked, answered = (begun + dt.timedelta(seconds=2 * number - back) for back in (1, 0))
+        parent = messages[-1] if messages else None
+        question = Message(
+            conversation=conversation,
+            parent=parent,
+            kind=MessageKind.USER,
+            text=f"Question {number}?",
+            created=asked,
+        )
+        reply = Generation(
+            conversation=conversation,
+            user_id=user.pk,
+            number=number,
+            parent=question,
+            endpoint="scripted",
+            model="scripted-1",
+            state=str(State.confirmed),
+            confirmed_at=answered,
+            ended_at=answered,
+        )
+        text = answer.format(number)
+        messages += [
+            question,
+            Message(
+                conversation=conversation,
+                parent=question,
+                kind=MessageKind.ANSWER,
+                text=text,
+                generation=reply,
+                created=answered,
+            ),
+        ]
+        replies.append(reply)
+    # Rows of one batch name each other: whole at the end of the transaction.
+    with transaction.atomic():
+        Message.objects.bulk_create([each for each in messages if each.kind == MessageKind.USER])
+        Generation.objects.bulk_create(replies)
+        Message.objects.bulk_create([each for each in messages if each.kind == MessageKind.ANSWER])
+    conversation.head = messages[-1]
+    conversation.save()
+    return conversation

@@ -5,7 +5,6 @@ finished HTML. Knows no request: buttons belong to the page's own form, which ho
 """
 
 import datetime as dt
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from chat import branches, drafts, rendering
-from chat.conversations import Turn, Versions
+from chat.conversations import Stretch, Turn, Versions
 from chat.flows import MATERIAL, PLAN, is_about_health
 from chat.models import Generation, Message, MessageKind, Plan
 from chat.replies import endings, picker
@@ -164,9 +163,7 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
         ),
         waited_s=int((timezone.now() - generation.created).total_seconds()) if unfinished else 0,
         checking=_checking(generation) if unfinished else "",
-        plan=Plan.objects.filter(message=message).first()
-        if message and generation.flow == PLAN.name
-        else None,
+        plan=_plan(message) if message and generation.flow == PLAN.name else None,
         facts=None if unfinished else _facts(generation),
         attempt=generation.attempt,
         continues=generation.continues_id is not None,
@@ -227,11 +224,12 @@ def shown(turn: Turn, *, last: bool = True, follows: UUID | None = None) -> Show
     )
 
 
-def shown_all(turns: Sequence[Turn]) -> list[ShownTurn]:
+def shown_all(stretch: Stretch) -> list[ShownTurn]:
     """Every turn of a page."""
-    before: list[UUID | None] = [None, *(turn.message.pk for turn in turns)]
+    turns = stretch.turns
+    before: list[UUID | None] = [stretch.follows, *(turn.message.pk for turn in turns)]
     return [
-        shown(turn, last=turn is turns[-1], follows=follows)
+        shown(turn, last=stretch.is_end and turn is turns[-1], follows=follows)
         for turn, follows in zip(turns, before, strict=False)
     ]
 
@@ -256,12 +254,9 @@ def _other(message: Message) -> Other:
     )
 
 
-def render_turn(turns: Sequence[Turn], place: int) -> str:
-    """One turn of a page as a fragment, for a page that learns of it while it is open."""
-    follows = turns[place - 1].message.pk if place else None
-    return render_to_string(
-        "chat/_turn.html", {"turn": shown(turns[place], last=place == len(turns) - 1, follows=follows)}
-    )
+def render_turns(stretch: Stretch) -> str:
+    """A page's turns as a fragment, for a page that learns of them while it is open."""
+    return "".join(render_to_string("chat/_turn.html", {"turn": turn}) for turn in shown_all(stretch))
 
 
 def said(message: Message) -> SafeString:
@@ -276,6 +271,13 @@ def _lane(name: str, text: str, anchor: str, *, unfinished: bool) -> Lane:
     html = (rendering.render if unfinished else RENDERED.html)(text, anchor=anchor)
     # nh3 stands behind `render`: this is the one place where HTML from outside is called safe.
     return Lane(name, mark_safe(html), text if unfinished else "")  # noqa: S308
+
+
+def _plan(message: Message) -> Plan | None:
+    try:
+        return message.plan
+    except ObjectDoesNotExist:
+        return None
 
 
 def _message_of(generation: Generation) -> Message | None:

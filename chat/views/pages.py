@@ -6,6 +6,7 @@ GET shows, POST sends. Every conversation is fetched through its owner: for a st
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -16,15 +17,17 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from chat import conversations, generations
+from chat import conversations, generations, tree, windows
+from chat.conversations import Stretch
 from chat.generations import Busy, Rejected
 from chat.models import Conversation, Generation
 from chat.once import Gone, Result, once
 from chat.replies import endings
-from chat.replies.reply import render_turn, shown_all
+from chat.replies.reply import render_turns, shown_all
 from chat.views.answers import SeeOther, refusal, wants_json
 from chat.views.composer import Composer, ask_form, compose, sent_again
 from chat.views.signed_out import typed
+from chat.windows import ALL, LAST, How, Wanted
 
 EXAMPLES = (
     gettext_lazy("Plan three short workouts for a beginner without equipment"),
@@ -45,12 +48,15 @@ def home(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    """One conversation: its active branch, and the composer."""
+    """One conversation: the end of its active branch, and the composer. `?before=`, `?after=` and `?at=` a message show
+    another stretch of it, `?all` the whole; `X-Fragment` asks for the turns alone, for a page that is open."""
     row = get_object_or_404(
         Conversation.objects.owned_by(request.user).select_related("preset"), pk=conversation_id
     )
     if request.method == "POST":
         return _ask(request, row)
+    if "X-Fragment" in request.headers:
+        return _stretch(request, row)
     return _conversation(request, row, compose(request, row, text=typed(request)))
 
 
@@ -61,11 +67,8 @@ def fragment(generation: Generation, owned: Conversation) -> str:
 
 def fragment_of(question: UUID | None, owned: Conversation) -> str:
     """The turn of a person's message, in the same way."""
-    turns = conversations.transcript(owned)
-    for place, turn in enumerate(turns):
-        if turn.message.pk == question:
-            return render_turn(turns, place)
-    return ""
+    found = conversations.read(owned, Wanted("only", question))
+    return render_turns(found) if found else ""
 
 
 def started(generation: Generation) -> HttpResponse:
@@ -86,6 +89,16 @@ def started(generation: Generation) -> HttpResponse:
 
 def address(owned: Conversation) -> str:
     return reverse("chat:conversation", args=[owned.pk])
+
+
+def place(owned: Conversation, message: UUID) -> str | None:
+    """Where a message of the active branch is found: on the page as it opens, or on the page around it. None for one that is
+    on another branch."""
+    size = settings.GYMNASIA.page_turns
+    found = windows.window(tree.outline(owned), owned.head_id, Wanted("at", message), size=size)
+    if found is None:
+        return None
+    return f"{address(owned)}{'' if found.is_end else f'?at={message}'}#m-{message}"
 
 
 def busy(request: HttpRequest, error: Busy, owned: Conversation, url: str = "") -> HttpResponse:
@@ -189,16 +202,50 @@ def _home(request: HttpRequest, composer: Composer, status: int = 200) -> HttpRe
 def _conversation(
     request: HttpRequest, owned: Conversation, composer: Composer, status: int = 200
 ) -> HttpResponse:
-    turns = shown_all(conversations.transcript(owned))
-    # On whatever branch: it is one at a time.
-    writing = Generation.objects.unfinished().filter(conversation=owned).first()
+    # On whatever branch: it is one at a time. The newest is asked for first: what comes later, the page is told of.
+    newest = owned.generations.aggregate(last=Max("number"))["last"] or 0
+    size = settings.GYMNASIA.page_turns
+    found = conversations.read(owned, _wanted(request), size=size)
+    if found is None or not found.turns:
+        found = conversations.read(owned, size=size)
     context: dict[str, Any] = {
-        "conversation": owned,
-        "turns": turns,
-        "writing": writing,
-        "newest": owned.generations.aggregate(last=Max("number"))["last"] or 0,
+        **_shown(owned, found, newest),
+        "writing": Generation.objects.unfinished().filter(conversation=owned).first(),
         "composer": composer,
-        "socket": f"/ws/conversations/{owned.pk}/",
         "page_endings": endings.PAGE_ENDINGS,
     }
     return render(request, "chat/conversation.html", context, status=status)
+
+
+def _stretch(request: HttpRequest, owned: Conversation) -> HttpResponse:
+    """The turns alone, with the links to what is on either side; nothing (204) where the branch has no such place."""
+    newest = owned.generations.aggregate(last=Max("number"))["last"] or 0
+    found = conversations.read(owned, _wanted(request), size=settings.GYMNASIA.page_turns)
+    if found is None:
+        return HttpResponse(status=204)
+    return render(request, "chat/_stretch.html", _shown(owned, found, newest))
+
+
+def _shown(owned: Conversation, found: Stretch | None, newest: int) -> dict[str, Any]:
+    found = found or Stretch([])
+    return {
+        "conversation": owned,
+        "stretch": found,
+        "turns": shown_all(found),
+        "newest": newest,
+        "socket": f"/ws/conversations/{owned.pk}/",
+    }
+
+
+def _wanted(request: HttpRequest) -> Wanted:
+    """Which stretch an address asks for; one that asks for nothing that could be is that of the end."""
+    if "all" in request.GET:
+        return ALL
+    ways: tuple[How, ...] = ("before", "after", "at", "from")
+    for how in ways:
+        if how in request.GET:
+            try:
+                return Wanted(how, UUID(request.GET[how]))
+            except ValueError:
+                return Wanted(how) if how == "from" and not request.GET[how] else LAST
+    return LAST

@@ -8,15 +8,15 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chat import branches, tree
+from chat import branches
 from chat import search as index
 from chat.generations import Rejected
 from chat.models import Conversation, Message
 from chat.views.answers import SeeOther
+from chat.views.pages import place
 
 MOST_PAGES = 500
 
@@ -46,6 +46,8 @@ def message(request: HttpRequest, message_id: UUID) -> HttpResponse:
             branches.switch(row)
         except Rejected:
             raise Http404 from None
-    elif row.pk not in {node.pk for node in tree.outline(row.conversation).path(row.conversation.head_id)}:
+        row.conversation.refresh_from_db()
+    found = place(row.conversation, row.pk)
+    if found is None:
         return render(request, "chat/elsewhere.html", {"message": row, "conversation": row.conversation})
-    return SeeOther(f"{reverse('chat:conversation', args=[row.conversation_id])}#m-{row.pk}")
+    return SeeOther(found)

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import AbstractBaseUser
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -24,6 +25,8 @@ from chat.models import Conversation, Message, MessageKind, SharedLink
 from chat.replies import picker
 from chat.replies.reply import said
 from chat.views.answers import SeeOther, refusal, wants_json
+
+PAGE_MESSAGES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +82,13 @@ def revoke(request: HttpRequest, link_id: int) -> HttpResponse:
 @login_not_required
 @require_safe
 def shared(request: HttpRequest, token: str) -> HttpResponse:
-    """What everybody sees; for its owner it looks the same."""
+    """What everybody sees; for its owner it looks the same. A long one comes by pages, from its beginning."""
     link = get_object_or_404(
         SharedLink.objects.open().select_related("conversation", "head"), token=token[:100]
     )
-    lines = [_line(each) for each in sharing.messages(link)]
-    response = render(request, "chat/shared.html", {"link": link, "lines": lines})
+    part = Paginator(sharing.messages(link), PAGE_MESSAGES).get_page(request.GET.get("page"))
+    lines = [_line(each) for each in part]
+    response = render(request, "chat/shared.html", {"link": link, "lines": lines, "part": part})
     response["Cache-Control"] = "private, no-store"
     response["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     response["Referrer-Policy"] = "no-referrer"

@@ -22,7 +22,7 @@ from chat.once import Gone, Result, once
 from chat.replies import picker
 from chat.views.answers import SeeOther, refusal, wants_json
 from chat.views.commands import owned_generation
-from chat.views.pages import address, busy, fragment_of, started
+from chat.views.pages import address, busy, fragment_of, place, started
 from chat.views.signed_out import unsent
 
 
@@ -129,8 +129,8 @@ def switch(request: HttpRequest, message_id: UUID) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"url": address(conversation)})
     # To the turn in which the person pressed, not to the end of the page.
-    place = message.pk if message.kind == MessageKind.USER else message.parent_id
-    return SeeOther(f"{address(conversation)}#m-{place}")
+    question = message.pk if message.kind == MessageKind.USER else message.parent_id
+    return SeeOther((question and place(conversation, question)) or address(conversation))
 
 
 @never_cache

@@ -1,11 +1,14 @@
 """A shared link is read without signing in, and by nobody once it is revoked or its conversation is gone."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from chat import sharing
 from chat.models import Conversation, SharedLink
-from tests.rows import conversation_of, ended, reading, sent
+from tests.rows import conversation_of, ended, long_conversation, reading, sent
 
 JSON = {"Accept": "application/json"}
 
@@ -84,3 +87,16 @@ def test_stranger_shares_and_revokes_nothing(stranger: Client, owned: Conversati
 @pytest.mark.parametrize("token", ["x", "x" * 500, "%00", "..%2f"])
 def test_a_guess_finds_nothing(db: None, token: str) -> None:
     assert Client().get(f"/s/{token}/").status_code == 404
+
+
+def test_a_long_one_comes_by_pages_from_its_beginning(ana: User) -> None:
+    """A link can be followed by anybody: it must not make the server set two thousand messages at once."""
+    token = sharing.share(long_conversation(ana, 120), by=ana).token
+    found = []
+    for number in ("", "?page=2", "?page=3", "?page=99", "?page=x"):
+        text = Client().get(f"/s/{token}/{number}").content.decode()
+        asked = [int(one) for one in re.findall(r">Question (\d+)\?<", text)]
+        found.append((asked[0], asked[-1], re.findall(r'rel="(next|prev)" href="([^"]+)"', text)))
+    first, last = (1, 50, [("next", "?page=2")]), (101, 120, [("prev", "?page=2")])
+    middle = (51, 100, [("prev", "?page=1"), ("next", "?page=3")])
+    assert found == [first, middle, last, last, first]

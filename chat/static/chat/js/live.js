@@ -1,7 +1,8 @@
 // @ts-check
-/** One reply that is being written: its element with a painter for each lane. Takes text, knows no frames and no server. */
+/** One reply that is being written: its element with a painter for each lane. Takes text and how it ends, knows no frames and no server. */
 import { isTouched } from "#chat/morph";
 import { Painter } from "#chat/paint";
+import { localiseTimes } from "#chat/times";
 
 /** @typedef {import("./cursors.js").LaneName} LaneName */
 
@@ -12,6 +13,24 @@ export const FINALS = new Set(["confirmed", "cancelled", "incomplete", "failed",
 /** @param {Element} article */
 export function isOver(article) {
   return FINALS.has(/** @type {HTMLElement} */ (article).dataset.state ?? "");
+}
+
+/**
+ * Nobody will hear more of this reply here: it ends as the page knows it.
+ * @param {HTMLElement} article
+ * @param {HTMLTemplateElement} ending how, as the server words it
+ */
+export function endHere(article, ending) {
+  const end = /** @type {DocumentFragment} */ (ending.content.cloneNode(true));
+  const status = article.querySelector(":scope > .status");
+  const model = end.querySelector(".model");
+  if (model) model.textContent = status?.querySelector(".model")?.textContent ?? "";
+  end.querySelector("time")?.setAttribute("datetime", new Date().toISOString());
+  localiseTimes(end, new Date());
+  article.dataset.state = ending.dataset.state;
+  article.dataset.reason = ending.dataset.reason;
+  for (const source of article.querySelectorAll("template[data-source]")) source.remove();
+  if (status) status.replaceWith(end);
 }
 
 /** One reply that is still a draft on this page. */
@@ -35,6 +54,12 @@ export class Live {
     };
     this.painters = { answer: make("answer"), reasoning: make("reasoning"), refusal: make("refusal") };
     this.started = LANES.some((lane) => this.painters[lane].text !== "");
+  }
+
+  /** Paint all of it again: from now on it can be shown as Markdown. */
+  anew() {
+    for (const lane of LANES) this.painters[lane].replace(this.painters[lane].text);
+    this.paint();
   }
 
   paint() {

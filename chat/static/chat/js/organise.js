@@ -242,7 +242,7 @@ document.addEventListener("keydown", (event) => {
 
 // From the page of exports: the browser's own way to paper and PDF.
 if (location.hash === "#print") {
-  history.replaceState(null, "", location.pathname);
+  history.replaceState(null, "", location.pathname + location.search);
   addEventListener("load", () => setTimeout(() => print()));
 }
 

@@ -8,6 +8,7 @@ import { Follow } from "#chat/follow";
 import { keep } from "#chat/kept";
 import { watchKeys } from "#chat/keys";
 import { Progress } from "#chat/progress";
+import { Stretch, seek } from "#chat/stretch";
 import { Thread } from "#chat/thread";
 import { watchTheme } from "#chat/theme";
 import { localiseTimes } from "#chat/times";
@@ -19,6 +20,8 @@ const byId = (/** @type {string} */ id) => document.getElementById(id);
 let thread = null;
 /** @type {Feed | null} */
 let feed = null;
+/** @type {Stretch | null} */
+let stretch = null;
 /** Notices of turns that came while a send was under way: most of them tell of that very turn. @type {import("./cursors.js").Frame[]} */
 let held = [];
 
@@ -46,7 +49,7 @@ if (kept) form?.addEventListener("input", kept);
 function started(turn) {
   files?.clear();
   kept?.();
-  if (!thread || over === "gone") {
+  if (!thread || over === "gone" || stretch?.isCut) {
     location.assign(`${turn.url}#text`); // the line of the next page goes on where this one's was
     return;
   }
@@ -154,7 +157,14 @@ if (root && composer) {
   const tools = /** @type {HTMLTemplateElement | null} */ (byId("code-tools"));
   const progress = new Progress(root, announce);
   watchCode(root, form?.dataset.copied ?? "", announce);
+  stretch = new Stretch(root, {
+    put: (turns, before) => thread?.put(turns, before),
+    missing: () => void verify(),
+    lost: reopen,
+    ended: reopen,
+  });
   thread = new Thread(root, {
+    stretch,
     painted: (handle, seq) => feed?.ack(handle, seq),
     gap: reopen,
     missing: () => void verify(),
@@ -212,7 +222,9 @@ if (root && composer) {
     composer.takeFocus();
   }
   const [navigation] = performance.getEntriesByType("navigation");
-  if (/** @type {PerformanceNavigationTiming | undefined} */ (navigation)?.type === "navigate" && !location.hash) follow.jump();
+  if (/** @type {PerformanceNavigationTiming | undefined} */ (navigation)?.type === "navigate" && !location.hash && !location.search) follow.jump();
+  void seek(root);
+  stretch.watch();
 }
 
 /** Where the person's next message goes, for the server to know which branch was seen. */

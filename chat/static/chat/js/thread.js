@@ -4,7 +4,7 @@
  * ready, and makes room for turns that another window began.
  */
 import { Cursors } from "#chat/cursors";
-import { FINALS, LANES, Live, isOver } from "#chat/live";
+import { FINALS, LANES, Live, endHere, isOver } from "#chat/live";
 import { morph, watchDetails } from "#chat/morph";
 import { loadMarkdown } from "#chat/paint";
 import { localiseTimes } from "#chat/times";
@@ -24,6 +24,7 @@ const HIDDEN_PAINT_MS = 1000;
  * @property {() => void} grew
  * @property {() => void} missing the server knows nothing of a reply that it had told of
  * @property {(words: string) => void} announce
+ * @property {import("./stretch.js").Stretch} stretch how much of the conversation the page shows
  */
 
 export class Thread {
@@ -108,7 +109,8 @@ export class Thread {
     this.#placed = Math.max(this.#placed, asked);
     const old = this.#turn(turn.dataset.message);
     if (!old && turn.dataset.follows && !this.#turn(turn.dataset.follows)) {
-      void this.reload();
+      if (this.hooks.stretch.isCut) this.#beyond(turn);
+      else void this.reload();
       return;
     }
     this.#keepLive(turn);
@@ -119,10 +121,30 @@ export class Thread {
       this.#let(old);
       old.replaceWith(turn);
     } else this.root.append(turn);
+    if (!isLate && "last" in turn.dataset) this.hooks.stretch.end();
     localiseTimes(turn, new Date());
     this.#adopt(turn);
     if (hadFocus) turn.querySelector("article:last-of-type")?.scrollIntoView({ block: "nearest" });
     this.hooks.grew();
+  }
+
+  /** A turn of a part of the conversation that the page does not show: a reply that is written there can be stopped. @param {Element} turn */
+  #beyond(turn) {
+    for (const article of /** @type {NodeListOf<HTMLElement>} */ (turn.querySelectorAll("article[data-generation]")))
+      if (!isOver(article)) this.#away(article.dataset.generation ?? "", Number(article.dataset.handle));
+    this.hooks.writing(this.writing);
+  }
+
+  /**
+   * Earlier or later turns of the branch that is shown.
+   * @param {HTMLElement[]} turns
+   * @param {Element | null} before what they stand before; null for the end
+   */
+  put(turns, before) {
+    const fresh = turns.filter(({ dataset }) => !this.#turn(dataset.message));
+    for (const turn of fresh) this.root.insertBefore(turn, before);
+    for (const turn of fresh) localiseTimes(turn, new Date());
+    this.#adopt(...fresh);
   }
 
   /**
@@ -131,21 +153,11 @@ export class Thread {
    */
   async reload() {
     const asked = ++this.#asked;
-    let page;
-    try {
-      const response = await fetch(location.pathname + location.search);
-      if (!response.ok || response.redirected) {
-        this.hooks.missing();
-        return false;
-      }
-      page = new DOMParser().parseFromString(await response.text(), "text/html");
-    } catch {
-      this.hooks.gap();
-      return false;
-    }
-    const fresh = page.getElementById(this.root.id);
+    const first = /** @type {HTMLElement | null} */ (this.root.firstElementChild);
+    const fresh = await this.hooks.stretch.anew(first?.dataset.follows ?? "");
     if (!fresh || asked < this.#placed) return false;
     this.#placed = asked;
+    this.hooks.stretch.take(fresh);
     this.#newest = Math.max(this.#newest, Number(fresh.dataset.newest ?? 0));
     this.#elsewhere = null;
     this.#keepLive(fresh);
@@ -236,20 +248,10 @@ export class Thread {
   abandon(ending) {
     if (this.#live.size === 0) return;
     for (const live of this.#live.values()) {
-      const { article } = live;
       live.paint();
       this.#cursors.know(live.handle, live.seq, { over: true });
       this.#abandoned.add(live.id);
-      const end = /** @type {DocumentFragment} */ (ending.content.cloneNode(true));
-      const status = article.querySelector(":scope > .status");
-      const model = end.querySelector(".model");
-      if (model) model.textContent = status?.querySelector(".model")?.textContent ?? "";
-      end.querySelector("time")?.setAttribute("datetime", new Date().toISOString());
-      localiseTimes(end, new Date());
-      article.dataset.state = ending.dataset.state;
-      article.dataset.reason = ending.dataset.reason;
-      for (const source of article.querySelectorAll("template[data-source]")) source.remove();
-      if (status) status.replaceWith(end);
+      endHere(live.article, ending);
     }
     this.#live.clear();
     this.hooks.announce(ending.content.querySelector(".ending p")?.textContent ?? "");
@@ -266,9 +268,9 @@ export class Thread {
   /** Whether the page shows this reply already. @param {string} generation */
   shows = (generation) => this.#article(generation) !== null;
 
-  /** @param {ParentNode} root */
-  #adopt(root) {
-    for (const element of root.querySelectorAll("article[data-generation]")) {
+  /** @param {ParentNode[]} roots */
+  #adopt(...roots) {
+    for (const element of roots.flatMap((each) => [...each.querySelectorAll("article[data-generation]")])) {
       const article = /** @type {HTMLElement} */ (element);
       const handle = Number(article.dataset.handle);
       const over = isOver(article);
@@ -281,7 +283,7 @@ export class Thread {
         this.#live.set(handle, live);
         if (live.started) {
           void loadMarkdown();
-          if (root !== this.root) this.hooks.announce("started"); // it was quicker than its place on the page
+          if (roots[0] !== this.root) this.hooks.announce("started"); // it was quicker than its place on the page
         }
       }
       for (const frame of this.#cursors.know(handle, Number(article.dataset.seq), { over })) this.receive(frame);
@@ -358,10 +360,7 @@ export class Thread {
 
   /** The modules have come: what stands there plain is shown as Markdown. */
   #repaint() {
-    for (const live of this.#live.values()) {
-      for (const lane of LANES) live.painters[lane].replace(live.painters[lane].text);
-      live.paint();
-    }
+    for (const live of this.#live.values()) live.anew();
     this.hooks.grew();
   }
 

@@ -19,15 +19,16 @@
 let forms = 0;
 
 /**
- * Where a button is found again after the thread was fetched anew: by its message, and whether it is the question's.
+ * Where a button is found again after the thread was fetched anew: what its turn follows on stays as it is, whichever version
+ * of the turn stands there.
  * @param {Element} button
  */
 export function addressOf(button) {
   const turn = /** @type {HTMLElement | null} */ (button.closest(".turn"));
-  const place = [...(turn?.parentElement?.children ?? [])].indexOf(/** @type {Element} */ (turn));
+  const follows = turn?.dataset.follows ?? "";
   const kind = button.closest(".asked") ? ".asked" : ".of-reply";
   const direction = /** @type {HTMLElement} */ (button).dataset.switch ?? "";
-  return { place, kind, direction };
+  return { follows, kind, direction };
 }
 
 export class Versions {
@@ -70,7 +71,8 @@ export class Versions {
     button.removeAttribute("aria-disabled");
     this.hooks.tell(answer);
     if (!answer.ok || !(await this.hooks.reload())) return;
-    const group = this.root.children[at.place]?.querySelector(`${at.kind} .switcher`);
+    const turn = this.root.querySelector(`:scope > [data-follows="${CSS.escape(at.follows)}"]`);
+    const group = turn?.querySelector(`${at.kind} .switcher`);
     const same = /** @type {HTMLButtonElement | null} */ (group?.querySelector(`[data-switch="${at.direction}"]:enabled`));
     (same ?? /** @type {HTMLButtonElement | null} */ (group?.querySelector("button:enabled")))?.focus({ preventScroll: true });
     group?.scrollIntoView({ block: "nearest" });
