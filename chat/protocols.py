@@ -4,6 +4,8 @@ Takes connections; gives bounded requests to the application, and sockets that a
 is at the other end need not be signed in, so all of it takes effect while the bytes arrive. It knows no application.
 """
 
+import logging
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -16,18 +18,27 @@ MOST_UP_BYTES = 1000  # a page sends acknowledgements, each much shorter than th
 MOST_UNREAD = 200  # and one a second
 TEXT = b"The request is too large.\n"
 TOO_LARGE = (
-    b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Type: text/plain\r\n"
-    b"Content-Length: %d\r\n\r\n%s" % (len(TEXT), TEXT)
+    b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s"
 )
+Tell = Callable[[str, str, str], tuple[str, bytes] | None]
+"""What a request that is too long is told, by its Accept, Accept-Language and Cookie: content type and text; or None."""
+log = logging.getLogger(__name__)
 
 
 LONG_AT_ONCE = 2  # a long body is held whole while it is handed on
 
 
-def bound(server: Server, *, request_bytes: int, long_bytes: int = 0, long_path: bytes = b"") -> None:
+def bound(
+    server: Server,
+    *,
+    request_bytes: int,
+    long_bytes: int = 0,
+    long_path: bytes = b"",
+    tell: Tell = lambda *_: None,
+) -> None:
     """Give a running server these protocols instead of Daphne's own, before it accepts anybody. `long_path` is the one
     address that takes bodies of up to `long_bytes`, a few at a time."""
-    server.http_factory = BoundFactory(server, request_bytes, long_bytes, long_path)
+    server.http_factory = BoundFactory(server, request_bytes, long_bytes, long_path, tell)
     server.ws_factory.protocol = BoundSocket
 
 
@@ -36,12 +47,13 @@ class BoundFactory(HTTPFactory):  # type: ignore[misc] # Daphne has no types
     one path."""
 
     def __init__(
-        self, server: Server, request_bytes: int, long_bytes: int = 0, long_path: bytes = b""
+        self, server: Server, request_bytes: int, long_bytes: int, long_path: bytes, tell: Tell
     ) -> None:
         super().__init__(server)
         self.request_bytes = request_bytes
         self.long_bytes = max(long_bytes, request_bytes)
         self.long_path = long_path
+        self.tell = tell
         self.long_now: set[int] = set()
 
     def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 (Twisted's name)
@@ -114,8 +126,19 @@ class BoundRequest(WebRequest):  # type: ignore[misc]
         self.content.close()
         self.content = BytesIO()
         self.requestHeaders.removeHeader(b"Expect")  # or the channel would ask for the body after all
-        self.channel.transport.write(TOO_LARGE)
+        self.channel.transport.write(self._told())
         self._cut_off = self.channel.callLater(LINGER_S, self.channel.loseConnection)
+
+    def _told(self) -> bytes:
+        names = (b"accept", b"accept-language", b"cookie")
+        wishes = [self.requestHeaders.getRawHeaders(name, [b""])[0].decode("latin-1") for name in names]
+        try:
+            told = self.channel.factory.tell(*wishes)
+        except Exception:
+            log.exception("the page for a request that is too large could not be made")
+            told = None
+        kind, text = told or ("text/plain", TEXT)
+        return TOO_LARGE % (kind.encode(), len(text), text)
 
 
 class ReadAsItReads:

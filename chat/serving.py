@@ -26,6 +26,7 @@ from chat.drafts import STORE
 from chat.engine.embedded import EmbeddedEngine
 from chat.local_model import Keeper
 from chat.protocols import bound
+from chat.views.errors import too_large_unread
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +103,13 @@ class Serving:
         # The form around a file is small.
         long_bytes = conf.max_import_bytes + conf.max_request_bytes
         long_path = reverse("chat:imports").encode()
-        bound(server, request_bytes=conf.max_request_bytes, long_bytes=long_bytes, long_path=long_path)
+        bound(
+            server,
+            request_bytes=conf.max_request_bytes,
+            long_bytes=long_bytes,
+            long_path=long_path,
+            tell=too_large_unread,
+        )
         endpoint: Any = AdoptedStreamServerEndpoint(  # type: ignore[no-untyped-call]
             reactor, self._listening.fileno(), self._listening.family
         )

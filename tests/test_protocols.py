@@ -93,6 +93,25 @@ def test_a_body_that_is_announced_too_long_is_refused_before_it_comes(server: Se
     assert get(server.port, "/healthz")[0] == 200
 
 
+@pytest.mark.parametrize(
+    ("accept", "words"),
+    [
+        ("text/html", "<h1>Demasiado de una vez</h1>"),
+        ("application/json", '{"error": "too_large", "message": "Un '),
+    ],
+)
+def test_a_browser_reads_a_page_or_our_script_a_sentence(
+    server: ServerProcess, accept: str, words: str
+) -> None:
+    """In the language of the person: what somebody reads who sends five pictures at once."""
+    with connected(server) as wire:
+        wishes = f"Accept: {accept}\r\nAccept-Language: es\r\nCookie: a=b\r\n"
+        wire.sendall(f"{HEAD}{wishes}Content-Length: {2 * MOST}\r\n\r\n".encode() + b"a" * 2 * MOST)
+        answer = to_the_end(wire).decode()
+    assert answer.startswith("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\n")
+    assert words in answer
+
+
 def test_a_body_of_unknown_length_is_refused_when_it_has_grown_too_long(server: ServerProcess) -> None:
     before = held_bytes(server)
     chunk = b"10000\r\n" + b"a" * 0x10000 + b"\r\n"

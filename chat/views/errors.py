@@ -1,7 +1,10 @@
 """Pages for what went wrong before any view of ours was reached, or inside one; JSON where our script asked."""
 
-from django.http import HttpRequest, HttpResponse
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, parse_cookie
 from django.shortcuts import render
+from django.template.defaultfilters import filesizeformat
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -16,8 +19,33 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noq
     return render(request, "403_csrf.html", {"text": request.POST.get("text", "")}, status=403)
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 Django passes it
+def too_large(request: HttpRequest, most: int) -> HttpResponse:
+    """413: more than `most` bytes. The browser still has what was in the form."""
+    with translation.override(translation.get_language_from_request(request)):
+        sentence = _("One message may have %(most)s at most, with all its files.") % {
+            "most": filesizeformat(most)
+        }
+        if wants_json(request):
+            return refusal(413, "too_large", sentence)
+        return HttpResponse(render_to_string("413.html", {"sentence": sentence}), status=413)
+
+
+def too_large_unread(accept: str, languages: str, cookie: str) -> tuple[str, bytes] | None:
+    """The same for a body that is refused while it arrives, by the head of its request: content type and text; None for who
+    asks for no page."""
+    request = HttpRequest()
+    request.META = {"HTTP_ACCEPT": accept, "HTTP_ACCEPT_LANGUAGE": languages}
+    request.COOKIES = parse_cookie(cookie)
+    if "text/html" not in accept and not wants_json(request):
+        return None
+    answer = too_large(request, settings.GYMNASIA.max_request_bytes)
+    return answer["Content-Type"], answer.content
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400."""
+    if isinstance(exception, RequestDataTooBig):
+        return too_large(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     if wants_json(request):
         return refusal(400, "bad_request", _("This server did not understand that request."))
     return render(request, "400.html", status=400)

@@ -1,6 +1,7 @@
 """Pages for what went wrong: in our design, without a way in, and in JSON for our script."""
 
 import datetime as dt
+import json
 import re
 from collections.abc import Callable
 
@@ -9,9 +10,10 @@ from django.contrib.auth.models import User
 from django.contrib.messages import constants
 from django.contrib.messages.storage.cookie import CookieStorage
 from django.core.cache import cache
-from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
+from django.utils import translation
 from pytest_django import Settings
 
 from chat.models import Conversation
@@ -33,12 +35,17 @@ def missing(request: HttpRequest) -> HttpResponse:
     return errors.not_found(request, Exception())
 
 
+def large(request: HttpRequest) -> HttpResponse:
+    return errors.bad_request(request, RequestDataTooBig())
+
+
 CASES = [
     (bad, 400, "That request made no sense", "bad_request"),
     (denied, 403, "That is not for you", "forbidden"),
     (missing, 404, "There is nothing here", "not_found"),
     (errors.csrf_failure, 403, "This page was too old", "csrf"),
     (errors.server_error, 500, "Something broke on our side", "internal"),
+    (large, 413, "Too much at once", "too_large"),
 ]
 
 
@@ -54,6 +61,45 @@ def test_page_and_json(
     answer = view(requests.get("/", headers=JSON))
     assert answer.status_code == status
     assert f'"error": "{word}"' in answer.content.decode()
+
+
+@pytest.mark.parametrize("language", ["pt-br", "es"])
+@pytest.mark.parametrize(("view", "status", "title", "word"), CASES)
+def test_in_each_language(
+    view: Callable[[HttpRequest], HttpResponse], status: int, title: str, word: str, language: str
+) -> None:
+    """Page and sentence, both wholly in it; what broke may have broken before the language was known."""
+    request = RequestFactory().get("/", headers={"Accept-Language": language})
+    script = RequestFactory().get("/", headers={"Accept-Language": language, **JSON})
+    with translation.override(language):
+        page, told = view(request).content.decode(), json.loads(view(script).content)
+    with translation.override("en"):
+        english, plain = (
+            view(RequestFactory().get("/")).content.decode(),
+            json.loads(view(RequestFactory().get("/", headers=JSON)).content),
+        )
+    lines = [re.findall(r"<(?:h1|p)\b[^>]*>([^<]{8,})<", html) for html in (page, english)]
+    assert (f'<html lang="{language}"' in page, len(lines[0]), told["error"]) == (True, len(lines[1]), word)
+    assert set(lines[0]) & set(lines[1]) == set()
+    assert told["message"] != plain["message"]
+
+
+def test_a_message_that_is_too_long_for_the_server_says_how_much_is_allowed(page: Client) -> None:
+    """2.5 MB of text, which no form of ours takes, before any form has read it."""
+    answer = page.post("/", {"text": "x" * 2_600_000})
+    assert answer.status_code == 413
+    assert "One message may have 2.4\xa0MB at most, with all its files." in answer.content.decode()
+
+
+def test_what_is_told_of_a_body_that_nobody_read() -> None:
+    """By the head alone: in the language of the cookie, and a page only to a browser."""
+    told = errors.too_large_unread("text/html,*/*", "en", "django_language=es; a=b")
+    assert told is not None
+    assert (told[0], '<html lang="es">' in told[1].decode()) == ("text/html; charset=utf-8", True)
+    script = errors.too_large_unread("application/json", "pt-br", "")
+    assert script is not None
+    assert json.loads(script[1])["error"] == "too_large"
+    assert errors.too_large_unread("*/*", "", "") is None
 
 
 def test_what_broke_is_told_in_the_persons_language(settings: Settings) -> None:
