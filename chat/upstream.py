@@ -8,24 +8,27 @@ import asyncio
 import contextlib
 import datetime as dt
 import math
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Self, cast
+from typing import Self
 
 import aiohttp
-import httpx
-from httpx_aiohttp import AiohttpTransport
+import certifi
 
 from chat.providers.base import UpstreamRequest
+from chat.streaming.deltas import storable
 
 EVENT_STREAM = "text/event-stream"
+USER_AGENT = "Gymnasia"
+KEEP_ALIVE_S = 5.0  # how long a connection lies idle for the next reply: providers close theirs soon, too
 LATE_S = 0.1  # a timer that comes later than this was not due to the provider
 LATE_GRACE_S = 1.0  # how long the kernel's buffers are read before silence is judged again
 
-# The transport gives most faults of the library under it the client's names, but not an answer that is no HTTP.
-BROKEN = (httpx.TransportError, aiohttp.ClientError)
+# The client gives faults of the line names of its own, but lets some of the socket's and of its parsers' through.
+BROKEN = (aiohttp.ClientError, OSError)
 
 
 class UpstreamFault(Exception):
@@ -56,7 +59,7 @@ class Response:
 
     status: int
     headers: Mapping[str, str]
-    _response: httpx.Response
+    _response: aiohttp.ClientResponse
     _idle_timeout_s: float
     _body_timeout_s: float | None = None
 
@@ -72,26 +75,23 @@ class Response:
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body in pieces of any size. Raises `Lost` or `Silent`; an orderly end proves nothing."""
-        encoded = self._response.headers.get("content-encoding", "identity").lower() != "identity"
-        # The transport's own stream: the client's `aiter_raw` wraps it twice more, a tenth of the cost of a chunk.
-        plain = cast("httpx.AsyncByteStream", self._response.stream)
-        pieces = aiter(self._response.aiter_bytes() if encoded else plain)
+        # Whatever has come, as soon as it has come: the client's iterators wrap the same call two or three times.
+        read = self._response.content.readany
         with _Patience(self._idle_timeout_s) as patience:
-            while True:
-                patience.begin()
-                try:
-                    piece = await anext(pieces)
-                except StopAsyncIteration:
-                    return
-                except asyncio.CancelledError:
-                    if patience.is_our_cancellation():
-                        raise Silent(f"no byte for {self._idle_timeout_s} s") from None
-                    raise
-                except (*BROKEN, httpx.DecodingError) as error:
-                    raise Lost(fault(error)) from None
-                finally:
+            try:
+                while True:
+                    patience.begin()
+                    piece = await read()
                     patience.end()
-                yield piece
+                    if not piece:
+                        return
+                    yield piece
+            except asyncio.CancelledError:
+                if patience.is_our_cancellation():
+                    raise Silent(f"no byte for {self._idle_timeout_s} s") from None
+                raise
+            except BROKEN as error:
+                raise Lost(fault(error)) from None
 
     async def body(self, *, at_most: int) -> bytes:
         """The beginning of the body, `at_most` bytes of it; what broke off is given as far as it came."""
@@ -169,11 +169,16 @@ class Upstream:
         self._idle_timeout_s, self._body_timeout_s = idle_timeout_s, answer_timeout_s
         longest_s = connect_timeout_s + idle_timeout_s
         self._head_timeout_s = min(longest_s, answer_timeout_s or longest_s)
-        # max_connections=0 lifts the ceiling: with None the transport would let the 101st reply wait in silence.
-        limits = httpx.Limits(max_connections=0, max_keepalive_connections=20)
-        self._client = httpx.AsyncClient(
-            transport=AiohttpTransport(limits=limits),
-            timeout=httpx.Timeout(None, connect=connect_timeout_s),
+        # What the system trusts, and the roots that the package brings where a system has none.
+        trusted = ssl.create_default_context()
+        trusted.load_verify_locations(certifi.where())
+        self._client = aiohttp.ClientSession(
+            # No ceiling: with the usual one the 101st reply would wait, in silence, for another one's end.
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_S, ssl=trusted),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout_s),
+            # A cookie that came with one person's reply must not go out with another's.
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"user-agent": USER_AGENT, "accept-encoding": "identity"},  # what packs also buffers
             trust_env=False,
         )
 
@@ -184,24 +189,37 @@ class Upstream:
         Raises `NotReached` where no headers come.
         """
         try:
-            outgoing = self._client.build_request(
-                request.method, request.url, headers=request.headers, content=request.body
-            )
             async with asyncio.timeout(self._head_timeout_s):
-                response = await self._client.send(outgoing, stream=True)
+                response = await self._client.request(
+                    request.method,
+                    request.url,
+                    headers=request.headers,
+                    data=request.body or None,
+                    allow_redirects=False,
+                )
+        except aiohttp.ServerTimeoutError as error:  # no connection in its own time
+            raise NotReached(fault(error)) from None
         except TimeoutError:  # a drip of headers is never silent, and never an answer
             raise NotReached(f"no whole answer head within {self._head_timeout_s} s") from None
-        except (*BROKEN, httpx.InvalidURL, UnicodeError) as error:
+        except (*BROKEN, ValueError) as error:  # an address or a header that is none
             raise NotReached(fault(error)) from None
         try:
             yield Response(
-                response.status_code, response.headers, response, self._idle_timeout_s, self._body_timeout_s
+                response.status, _headers(response), response, self._idle_timeout_s, self._body_timeout_s
             )
         finally:
-            await response.aclose()
+            response.close()  # one that was read to its end has given its connection back already
 
     async def aclose(self) -> None:
-        await self._client.aclose()
+        await self._client.close()
+
+
+def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
+    """The headers by their names in small letters; of one that comes twice, the first."""
+    found: dict[str, str] = {}
+    for name, value in response.headers.items():
+        found.setdefault(name.lower(), storable(value))
+    return found
 
 
 def fault(error: Exception) -> str:

@@ -1,7 +1,9 @@
 """The way out, over real sockets: bytes as they come, and one name for each way that a line can fail."""
 
 import asyncio
+import contextlib
 import time
+import zlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -161,15 +163,24 @@ async def test_headers_that_never_come_are_not_reached(
 async def raw_server(answer: bytes) -> AsyncIterator[str]:
     """A server that answers anything with these bytes and closes."""
 
+    serving: set[asyncio.Task[None] | None] = set()
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(PROMPT)
-        writer.write(answer)
-        await writer.drain()
+        serving.add(asyncio.current_task())
+        with contextlib.suppress(
+            OSError, EOFError
+        ):  # the client may go before it has read, or said, all of it
+            await reader.readuntil(PROMPT)
+            writer.write(answer)
+            await writer.drain()
         writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        await asyncio.gather(*(task for task in serving if task is not None))
 
 
 @pytest.mark.parametrize(
@@ -204,6 +215,29 @@ async def test_a_body_in_a_broken_encoding_is_lost(upstream: Upstream, provider:
     provider.script = Script((b"no gzip at all",), headers={"Content-Encoding": "gzip"})
     _, fault = await body_of(upstream, provider)
     assert type(fault) is Lost
+
+
+async def test_a_body_that_is_packed_against_our_wish_comes_unpacked_and_at_once(
+    upstream: Upstream, provider: ScriptedProvider
+) -> None:
+    """Some proxy in between does it: an event must not wait for the end of the archive."""
+    packer = zlib.compressobj(wbits=31)
+    first = packer.compress(T("Two")) + packer.flush(zlib.Z_SYNC_FLUSH)
+    provider.script = Script((first, Stall()), headers={"Content-Encoding": "gzip"})
+    async with upstream.open(request_to(provider.base_url)) as response:
+        assert await anext(response.chunks()) == T("Two")
+
+
+async def test_a_key_with_a_line_end_in_it_is_not_sent(
+    upstream: Upstream, provider: ScriptedProvider
+) -> None:
+    """A file with a key often ends with one; it would be a header of its own, and must not be told either."""
+    provider.script = whole_answer("Two.")
+    await body_of(upstream, provider)  # the next one finds its connection open
+    with pytest.raises(NotReached) as caught:
+        async with upstream.open(request_to(provider.base_url, **{"X-Key": f"{KEY}\r\nX-Evil: 1"})):
+            pass
+    assert (KEY in str(caught.value), len(provider.requests)) == (False, 1)
 
 
 async def test_no_fault_tells_a_key_or_a_prompt(upstream: Upstream, provider: ScriptedProvider) -> None:
@@ -272,6 +306,39 @@ async def test_a_connection_whose_answer_was_read_to_its_end_serves_again(
         await body_of(upstream, provider)
     first, second = provider.requests
     assert first.connected_at == second.connected_at
+
+
+async def test_what_is_told_to_a_provider_is_what_its_wire_says(
+    upstream: Upstream, provider: ScriptedProvider
+) -> None:
+    """No cookie of one person's reply goes out with another's, and nothing of the machine or its libraries is told."""
+    provider.script = Script((T("Two"),), headers={"Set-Cookie": "__cf_bm=one; Path=/"})
+    for _ in range(2):
+        await body_of(upstream, provider)
+    told = {name: value for name, value in provider.requests[1].headers.items() if name != "host"}
+    assert told == {
+        "accept": "*/*",
+        "accept-encoding": "identity",
+        "authorization": f"Bearer {KEY}",
+        "content-length": str(len(PROMPT)),
+        "content-type": "application/octet-stream",
+        "user-agent": "Gymnasia",
+    }
+
+
+async def test_a_redirect_is_not_followed(upstream: Upstream, provider: ScriptedProvider) -> None:
+    """The key would go along to wherever it points."""
+    provider.script = page(b"", status=307, content_type="text/plain", Location=f"{provider.base_url}/other")
+    async with upstream.open(request_to(provider.base_url)) as response:
+        assert (response.status, len(provider.requests)) == (307, 1)
+
+
+async def test_of_a_header_that_comes_twice_the_first_counts(upstream: Upstream) -> None:
+    """By its name in any letters; and no odd byte of it stops a journal row from being written."""
+    head = b"HTTP/1.1 429 No\r\nRETRY-After: 2\r\nRetry-After: 9\r\nX-Odd: \xff\r\nContent-Length: 0\r\n\r\n"
+    async with raw_server(head) as base_url, upstream.open(request_to(base_url)) as response:
+        assert response.retry_after_s == 2
+        assert dict(response.headers) == {"retry-after": "2", "x-odd": "\ufffd", "content-length": "0"}
 
 
 async def test_proxies_of_the_environment_are_not_used(
