@@ -46,7 +46,7 @@ class Run:
         self.told = False
         self.taken_over = False
         self.saved_seq = 0
-        self.progress: str | None = None
+        self.progress = 0
         self.progress_at = time.monotonic()
         self.stopping: Reason | None = None
         self.ending = False
@@ -113,8 +113,9 @@ class Run:
 
     def has_stalled(self, now: float, *, limit_s: float) -> bool:
         """Whether the open stream has brought nothing but comments and pings for too long."""
-        if self.reader is None or self.reader.last_event != self.progress:
-            self.progress = self.reader.last_event if self.reader else None
+        # By the count: a cursor may move with pings, or stand still where only some events are numbered.
+        if self.reader is None or self.reader.accepted != self.progress:
+            self.progress = self.reader.accepted if self.reader else 0
             self.progress_at = now
         return now - self.progress_at > limit_s
 

@@ -61,7 +61,7 @@ class AnthropicReader:
         self.finished = False
         self.late_events = 0
         self.divergence: str | None = None
-        self._accepted = 0
+        self.accepted = 0
         self._usage: dict[str, int] = {}
         self._error: Verdict | None = None
         self._finish: Verdict | None = None
@@ -80,7 +80,7 @@ class AnthropicReader:
     @property
     def last_event(self) -> str | None:
         """How many events were accepted, pings not counted: this wire numbers nothing."""
-        return str(self._accepted) if self._accepted else None
+        return str(self.accepted) if self.accepted else None
 
     @property
     def carry(self) -> list[Any]:
@@ -99,7 +99,7 @@ class AnthropicReader:
         if not data.startswith("{"):
             word = data.strip()
             if event.type == "error":
-                self._accepted += 1
+                self.accepted += 1
                 self._fail(word)
                 return _NOTHING
             # Some gateways add the end mark of another wire, or wrap their upstream's comments as data.
@@ -110,11 +110,11 @@ class AnthropicReader:
             return _NOTHING
         kind = told.type or event.type
         if kind == "content_block_delta":
-            self._accepted += 1
+            self.accepted += 1
             return self._blocks.add(told.index, told.delta) if told.delta is not None else _NOTHING
         if kind == "ping":
             return _NOTHING
-        self._accepted += 1
+        self.accepted += 1
         if kind == "error" or event.type == "error" or told.error:
             self._fail(told.error or _bare_error(data))
             return _NOTHING

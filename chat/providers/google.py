@@ -83,7 +83,7 @@ class GoogleReader:
         self.finished = False
         self.late_events = 0
         self.divergence: str | None = None
-        self._accepted = 0
+        self.accepted = 0
         self._counts = Counts()
         self._error: Verdict | None = None
         self._blocked: str | None = None
@@ -107,7 +107,7 @@ class GoogleReader:
     @property
     def last_event(self) -> str | None:
         """How many chunks were accepted: this wire numbers nothing."""
-        return str(self._accepted) if self._accepted else None
+        return str(self.accepted) if self.accepted else None
 
     @property
     def carry(self) -> list[Any]:
@@ -129,7 +129,7 @@ class GoogleReader:
         chunk = None if is_form else read_plain(event.data)
         if chunk is None:
             return self._read(event)
-        self._accepted += 1
+        self.accepted += 1
         deltas: list[Delta] = []
         for candidate in chunk.candidates:
             if not candidate.index:
@@ -152,7 +152,7 @@ class GoogleReader:
         chunk = read_chunk(data)
         if chunk is None:
             return _NOTHING
-        self._accepted += 1
+        self.accepted += 1
         deltas: list[Delta] = []
         for candidate in chunk.candidates or ():
             if not candidate.index:
@@ -175,7 +175,7 @@ class GoogleReader:
             self._unfinished = True
         elif type_ == END:
             # Behind an error it is no event that came too late, only the end of the form.
-            self._accepted += not self.finished
+            self.accepted += not self.finished
             self._array_closed = self.finished = True
         elif type_ == OBJECT or self.finished:
             return False

@@ -89,7 +89,7 @@ class GoogleInteractionsReader:
         self.finished = False
         self.late_events = 0
         self.divergence: str | None = None
-        self._accepted = 0
+        self.accepted = 0
         self._event_id: str | None = None
         self._steps = Steps()
         self._goes_on = False
@@ -100,7 +100,7 @@ class GoogleInteractionsReader:
         """The last event id, from which a stored interaction can be resumed; else the count of events."""
         if self._event_id is not None:
             return self._event_id
-        return str(self._accepted) if self._accepted else None
+        return str(self.accepted) if self.accepted else None
 
     @property
     def carry(self) -> list[Any]:
@@ -127,7 +127,7 @@ class GoogleInteractionsReader:
         kind = _KINDS.get(type_)
         if kind is None and (type_ == "error" or found.error):
             return self._fail(data)
-        self._accepted += 1
+        self.accepted += 1
         if found.event_id:
             self._event_id = storable(found.event_id[:WORD_CHARS])
         if kind == "delta":
@@ -235,7 +235,7 @@ class GoogleInteractionsReader:
 
     def _fail(self, data: str) -> list[Delta]:
         """End with an error, whatever its data look like."""
-        self._accepted += 1
+        self.accepted += 1
         try:
             error: Any = json.loads(data)
         except (ValueError, RecursionError):

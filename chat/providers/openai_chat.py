@@ -83,7 +83,7 @@ class OpenAIChatReader:
         self.divergence: str | None = None
         self._dialect = dialect
         self._done = False
-        self._accepted = 0
+        self.accepted = 0
         self._usage: Usage | None = None
         self._groq_usage: Usage | None = None
         self._error: Verdict | None = None
@@ -102,7 +102,7 @@ class OpenAIChatReader:
     @property
     def last_event(self) -> str | None:
         """How many events were accepted: chat streams have no numbers, and ids that mean nothing."""
-        return str(self._accepted) if self._accepted else None
+        return str(self.accepted) if self.accepted else None
 
     def feed(self, event: Event) -> list[Delta]:
         """Return what this event adds, in the order reasoning, answer, refusal, tool calls."""
@@ -111,12 +111,12 @@ class OpenAIChatReader:
             return _NOTHING
         data = event.data
         if event.type == "error":
-            self._accepted += 1
+            self.accepted += 1
             return self._read_error_event(data)
         if not data.startswith("{"):
             word = data.strip()
             if word == "[DONE]":
-                self._accepted += 1
+                self.accepted += 1
                 self._done = self.finished = True
                 return _NOTHING
             # Some gateways wrap the keep-alive comment of their upstream as data (`data: : PROCESSING`).
@@ -125,7 +125,7 @@ class OpenAIChatReader:
         chunk = read_chunk(data)
         if chunk is None:
             return _NOTHING
-        self._accepted += 1
+        self.accepted += 1
         return self._read(chunk)
 
     def close(self, ending: Ending) -> Verdict:

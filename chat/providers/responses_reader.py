@@ -60,6 +60,7 @@ _ARGUMENT_DONES = frozenset({"response.function_call_arguments.done", "response.
 _PART_DONES = frozenset(
     {"response.content_part.done", "response.reasoning_summary_part.done", "response.reasoning_part.done"}
 )
+_PINGS = frozenset({"keepalive", "response.keepalive", "ping"})
 _NAMES = {ANSWER: "answer", REFUSAL: "refusal", SUMMARY: "reasoning summary", RAW: "reasoning"}
 
 _NOTHING: list[Delta] = []
@@ -79,7 +80,7 @@ class OpenAIResponsesReader:
         self.late_events = 0
         self.divergence: str | None = None
         self._abridged = abridged
-        self._accepted = 0
+        self.accepted = 0
         self._number: int | None = None
         self._goes_on = False
         self._items = Items()
@@ -94,7 +95,7 @@ class OpenAIResponsesReader:
         """The last sequence number, from which a background response can be resumed; else the count of events."""
         if self._number is not None:
             return str(self._number)
-        return str(self._accepted) if self._accepted else None
+        return str(self.accepted) if self.accepted else None
 
     @property
     def carry(self) -> list[Any]:
@@ -126,7 +127,7 @@ class OpenAIResponsesReader:
         number = found.sequence_number
         if number is not None and number - 1 == self._number:
             self._number = number
-            self._accepted += 1
+            self.accepted += 1
         elif not self._accept(found.number):
             return _NOTHING
         if letter is not None:
@@ -150,7 +151,7 @@ class OpenAIResponsesReader:
                 if number > last + 1 and not self._abridged:
                     self._diverge(f"expected event {last + 1}, got {number}")
             self._number = number
-        self._accepted += 1
+        self.accepted += 1
         return True
 
     def _read(self, type_: str, event: ResponsesEvent) -> list[Delta]:
@@ -167,6 +168,8 @@ class OpenAIResponsesReader:
             return self._read_item(event, done=type_.endswith("done"))
         if type_ in _TERMINAL or type_ in _LIFECYCLE:
             self._read_response(opened(event.response) or {}, _TERMINAL.get(type_))
+        elif type_ in _PINGS:
+            self.accepted -= 1  # its number moves the cursor, but it is no progress
         return _NOTHING
 
     # --- texts --------------------------------------------------------------------------------
@@ -360,7 +363,7 @@ class OpenAIResponsesReader:
 
     def _fail(self, data: str) -> list[Delta]:
         """End with an error, whatever its data look like."""
-        self._accepted += 1
+        self.accepted += 1
         try:
             error: Any = json.loads(data)
         except (ValueError, RecursionError):

@@ -65,6 +65,10 @@ class WireReader(Protocol):
         """The last accepted provider event: its id or number, or else the count of accepted events."""
 
     @property
+    def accepted(self) -> int:
+        """How many events were accepted. Comments, pings and repeated events are none: while it stands, nothing goes on."""
+
+    @property
     def carry(self) -> list[Any]:
         """What must be sent back unchanged with the next turn (signatures, opaque items); never shown."""
 

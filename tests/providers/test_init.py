@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chat.providers import SSE, WIRES, EventLog, read, read_events
+from chat.providers.profiles import STRICT
 from chat.streaming.errors import EventTooLarge
 from chat.streaming.outcome import Ending
 from chat.streaming.sse import Event
@@ -51,3 +52,38 @@ def test_an_empty_body_is_no_answer() -> None:
         None,
         None,
     )
+
+
+TALK: dict[str, list[tuple[str, int]]] = {
+    "openai_chat": [('{"choices":[{"delta":{"content":"a"}}]}', 1), (": PROCESSING", 1)],
+    "openai_responses": [
+        ('{"type":"response.output_text.delta","output_index":0,"sequence_number":4,"delta":"a"}', 1),
+        ('{"type":"response.output_text.delta","output_index":0,"sequence_number":4,"delta":"a"}', 1),
+        ('{"type":"keepalive","sequence_number":5}', 1),
+        ('{"type":"response.output_text.delta","output_index":0,"delta":"b"}', 2),
+    ],
+    "anthropic": [
+        ('{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}', 1),
+        ('{"type":"ping"}', 1),
+        ('{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}', 2),
+    ],
+    "google": [('{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}', 1), (": ping", 1)],
+    "google_interactions": [
+        (
+            '{"event_type":"step.delta","event_id":"same","index":0,"delta":{"type":"text","text":"a"}}',
+            number + 1,
+        )
+        for number in range(2)
+    ],
+}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_only_what_says_something_is_progress(wire: str) -> None:
+    """Not comments, pings and repeated events; and whatever does not move the cursor is: a reply that is being written must
+    not be taken for stalled because its events have no numbers, or all the same one.
+    """
+    reader = WIRES[wire].reader(STRICT)
+    for data, accepted in TALK[wire]:
+        reader.feed(Event("message", data, ""))
+        assert reader.accepted == accepted, data

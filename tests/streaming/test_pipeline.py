@@ -31,6 +31,7 @@ class ToyReader:
         self.finished = False
         self.late_events = 0
         self.last_event: str | None = None
+        self.accepted = 0
         self.carry: list[Any] = []
         self.divergence: str | None = None
 
