@@ -18,6 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tests.browser.scenes import QUESTION, SCENES, SHORT, Scene
+from tests.fakes import prepared
 from tests.fakes.processes import ROOT, ProviderProcess, ServerProcess, environment
 
 LEASE = dt.timedelta(hours=2)
@@ -186,6 +187,7 @@ class Stage:
 @contextlib.contextmanager
 def staged_server(data: Path, provider: ProviderProcess) -> Iterator[Stage]:
     """The real server on a database that holds every scene."""
+    prepared.fill(data)
     done = subprocess.run(
         [sys.executable, "-m", "tests.browser.staged"],
         cwd=ROOT,
@@ -202,11 +204,8 @@ def staged_server(data: Path, provider: ProviderProcess) -> Iterator[Stage]:
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gymnasia.settings")
     import django
-    from django.core.management import call_command
 
     django.setup()
-    call_command("migrate", verbosity=0)
-    call_command("collectstatic", interactive=False, verbosity=0)
     sys.stdout.write(json.dumps(stage()))
 
 

@@ -1,4 +1,4 @@
-"""Makes a fresh database with people who are signed in twice each, as on two devices.
+"""Fills a migrated database with people who are signed in twice each, as on two devices.
 
 Takes how many; prints JSON `[[session key, session key], …]`. A process of its own with the server's environment, so that
 the walk itself stays without Django.
@@ -35,12 +35,9 @@ def prepare(count: int) -> list[list[str]]:
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gymnasia.settings")
     import django
-    from django.core.management import call_command
     from django.db import transaction
 
     django.setup()
-    call_command("migrate", verbosity=0)
-    call_command("collectstatic", interactive=False, verbosity=0)
     with transaction.atomic():
         sys.stdout.write(json.dumps(prepare(int(sys.argv[1]))))
 

@@ -23,6 +23,7 @@ import aiohttp
 from tests.chaos.checker import Entry, Report, judge
 from tests.chaos.plan import PEOPLE, SLOTS, Run, Wave
 from tests.chaos.provider import ChaosProvider
+from tests.fakes import prepared
 from tests.fakes.processes import ROOT, ServerProcess, environment, free_port
 
 KNOBS: dict[str, float] = {
@@ -80,6 +81,7 @@ class Walk:
 
     async def run(self, waves: list[Wave]) -> Report:
         """Walk all waves, then have the database judged while the server still stands."""
+        prepared.fill(self.folder)
         made = subprocess.run(  # noqa: ASYNC221 - nothing else runs yet
             [sys.executable, "-m", "tests.chaos.prepare", str(PEOPLE)],
             cwd=ROOT,

@@ -18,6 +18,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from tests.fakes import prepared
+
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
 PRIVATE = ("_API_KEY", "_BASE_URL", "_URL", "_FILE")
@@ -166,6 +168,7 @@ class ServerProcess(Child):
         }
         if provider_url:
             settings["OPENAI_COMPATIBLE_URL"] = provider_url
+        prepared.fill(data)
         super().__init__(*self.program, log=data / "serve.log", environ={**settings, **environ})
         try:
             wait_for(self.ready, what="/readyz", timeout_s=60)
