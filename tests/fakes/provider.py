@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self, cast
 
-from tests.fakes.script import MODEL, Cut, End, Paced, Reset, Script, Stall, Wait, page
+from tests.fakes.script import MODEL, Cut, End, Paced, Reset, Script, Stall, Until, Wait, page
 from tests.fakes.stories import story
 
 CHAT = "/v1/chat/completions"
@@ -240,6 +240,9 @@ class _Connection(asyncio.Protocol):
                 self.transport.abort()
             case Stall():
                 await _pause(float("inf"))
+            case Until(told):
+                while not told.is_set():
+                    await _pause(5)
             case _:
                 raise TypeError(f"not a step: {step!r}")
 

@@ -7,6 +7,7 @@ Every bytes item of a script is one HTTP chunk and one write, so a test says exa
 
 import itertools
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -49,7 +50,14 @@ class Stall:
     """Say nothing more until the peer goes."""
 
 
-Step = bytes | Wait | Paced | End | Cut | Reset | Stall
+@dataclass(frozen=True, slots=True)
+class Until:
+    """Say nothing more until the test says so."""
+
+    told: threading.Event
+
+
+Step = bytes | Wait | Paced | End | Cut | Reset | Stall | Until
 GAP = Wait(20)
 """The `·` of the bug cases: flush, then let the reader see what came so far."""
 

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ from tests.fakes.script import (
     Script,
     Stall,
     T,
+    Until,
     Wait,
     page,
     play,
@@ -105,6 +107,18 @@ class TestWire:
         provider.script = play(T("a"), Cut(), T("never"))
         with ask(provider) as peer:
             assert rest(peer) == HEAD + chunked(T("a"))
+
+    def test_it_waits_until_it_is_told(self, provider: ScriptedProvider) -> None:
+        told = threading.Event()
+        provider.script = play(T("a"), Until(told), T("b"), framing="eof")
+        with ask(provider) as peer:
+            assert until(peer, T("a")).endswith(T("a"))
+            peer.settimeout(0.05)
+            with pytest.raises(TimeoutError):
+                peer.recv(1)
+            peer.settimeout(5)
+            told.set()
+            assert rest(peer) == T("b")
 
     def test_a_reset_is_felt_as_one(self, provider: ScriptedProvider) -> None:
         provider.script = play(T("a"), GAP, Reset())

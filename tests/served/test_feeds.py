@@ -1,5 +1,6 @@
 """Pages that do not read, pages by the dozen, and pages that are closed in the middle, on the real server."""
 
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from tests.fakes.device import Device
 from tests.fakes.processes import WatchedServer, wait_for
 from tests.fakes.provider import ScriptedProvider
-from tests.fakes.script import DONE, FIN, Paced, Stall, T, play
+from tests.fakes.script import DONE, FIN, Paced, Stall, T, Until, play
 from tests.served.conftest import closed_after, generation, request_of, until
 
 WORDS = tuple(T(f"w{n} ") for n in range(1, 501))
@@ -25,11 +26,14 @@ def test_case_38_a_page_that_does_not_read_and_fifty_that_watch_all_end_with_the
 ) -> None:
     """Five hundred words pass by a page that reads nothing and acknowledges nothing. It is sent a bounded part of them;
     when it reads again it converges: gaps are filled from the store, and the last frame is there."""
-    provider.queue.append(play(Paced(WORDS, 200), FIN("stop"), DONE))
+    # Who joins after the end is told of it, and of nothing before: the words begin when everybody is there.
+    joined = threading.Event()
+    provider.queue.append(play(Until(joined), Paced(WORDS, 200), FIN("stop"), DONE))
     started = ana.ask("five hundred words")
     with ExitStack() as stack:
         deaf = stack.enter_context(ana.follow(started["conversation"], max_queue=1))
         watchers = [stack.enter_context(ana.follow(started["conversation"])) for _ in range(50)]
+        joined.set()
         until(server, started["generation"], "confirmed")
         for watcher in watchers:
             assert watcher.to_the_end()["state"] == "confirmed"
