@@ -61,16 +61,21 @@ class Relay:
         if not self._whole:
             _reset(writer)
             return
-        with suppress(OSError, asyncio.CancelledError):
-            there, back = await asyncio.open_connection("127.0.0.1", self.target)
-            both = {writer, back}
-            self._open |= both
-            try:
+        # Known before the other half is there: a cut in between is a cut of this one too.
+        both = {writer}
+        self._open |= both
+        try:
+            with suppress(OSError, asyncio.CancelledError):
+                there, back = await asyncio.open_connection("127.0.0.1", self.target)
+                both.add(back)
+                if writer.transport.is_closing():
+                    return
+                self._open.add(back)
                 await asyncio.gather(self._pipe(reader, back), self._pipe(there, writer))
-            finally:
-                self._open -= both
-                for one in both:
-                    one.transport.abort()
+        finally:
+            self._open -= both
+            for one in both:
+                one.transport.abort()
 
     async def _pipe(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while data := await source.read(65536):
