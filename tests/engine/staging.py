@@ -13,7 +13,7 @@ from chat.engine.embedded import EmbeddedEngine
 from chat.models import Generation, Message
 from chat.streaming.frames import Paint
 from tests.engine.conftest import ask, endpoint_at, until
-from tests.engine.test_embedded import Page
+from tests.engine.listening import Page
 from tests.fakes.anywhere import AnywhereProvider
 from tests.fakes.script import Step, play
 

@@ -14,8 +14,8 @@ import pytest
 from chat.models import Generation
 from chat.streaming.frames import Final, Paint, Turn
 from tests.engine.conftest import WAIT_S, ask
+from tests.engine.listening import Page
 from tests.engine.staging import CONFIRMED, LOST, TRUNCATED, Stage, end_of, stage
-from tests.engine.test_embedded import Page
 from tests.fakes.script import (
     DONE,
     FIN,

@@ -1,23 +1,17 @@
 """The embedded engine from end to end: verbs in, a real socket to a scripted provider, rows and frames out."""
 
 import asyncio
-import contextlib
-import json
-import time
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import connection
 
 from chat import conversations, drafts, generations, launching
 from chat.engine.embedded import EmbeddedEngine
-from chat.engine.hub import Farewell
-from chat.models import Checkpoint, Generation, JournalRow, Message
-from chat.providers.base import Secret
-from chat.readers import Reader
-from chat.streaming.frames import Final, Frame, Paint, Turn
+from chat.models import Checkpoint, Generation, Message
+from chat.streaming.frames import Paint, Turn
 from tests.engine.conftest import WAIT_S, Make, ask, until
+from tests.engine.listening import Page, journal, messages
 from tests.fakes.provider import ScriptedProvider
 from tests.fakes.script import (
     DONE,
@@ -31,59 +25,9 @@ from tests.fakes.script import (
     Stall,
     T,
     Wait,
-    page,
     play,
     whole_answer,
 )
-
-
-class Page:
-    """A listener that keeps what it was sent."""
-
-    def __init__(self, engine: EmbeddedEngine, conversation_id: Any) -> None:
-        self.conversation_id = conversation_id
-        self.reader = Reader("", 0)
-        self.frames: list[Frame] = []
-        self.closed = False
-        engine.hub.join(self)
-
-    async def receive(self, generation_id: Any, frame: Frame) -> None:
-        self.frames.append(frame)
-
-    async def look(self, row: Generation) -> None: ...
-
-    async def close(self, why: Farewell) -> None:
-        self.closed = why is Farewell.GONE
-
-    def unfinished(self) -> list[Any]:
-        return []
-
-    def text(self, handle: int) -> str:
-        return "".join(f.text for f in self.frames if isinstance(f, Paint) and f.handle == handle)
-
-    async def last(self) -> Final:
-        """The first last frame that came."""
-        for _ in range(WAIT_S * 200):
-            finals = [frame for frame in self.frames if isinstance(frame, Final)]
-            if finals:
-                return finals[0]
-            await asyncio.sleep(0.005)
-        raise TimeoutError(f"no last frame; got {self.frames}")
-
-
-async def journal(engine: EmbeddedEngine, row: Generation) -> list[str]:
-    rows: list[JournalRow] = await engine.db_for_pages(
-        lambda: list(JournalRow.objects.filter(subject_id=row.pk).order_by("sequence"))
-    )
-    assert [entry.sequence for entry in rows] == list(range(1, len(rows) + 1))
-    return [f"{entry.from_state} {entry.trigger} {entry.to_state}" for entry in rows]
-
-
-async def messages(engine: EmbeddedEngine) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = await engine.db_for_pages(
-        lambda: list(Message.objects.order_by("created").values_list("kind", "text"))
-    )
-    return found
 
 
 async def test_a_whole_stream_is_confirmed_with_its_message(
@@ -246,73 +190,6 @@ async def test_stop_before_the_first_byte(
     assert (await until(engine, row, "cancelled")).opened_at is None
 
 
-async def test_a_refused_request_is_sent_again_while_queued_and_retry_after_is_honoured(
-    engine: EmbeddedEngine, provider: ScriptedProvider, person: AbstractBaseUser
-) -> None:
-    """Only while nothing was opened, and not before the provider wants it."""
-    slow_down = b'{"error":{"message":"Slow down.","type":"rate_limit_error","code":"rate_limit_exceeded"}}'
-    provider.queue.extend([page(slow_down, status=429, Retry_After="0.3"), whole_answer("At last.")])
-    row = await until(engine, await ask(engine, person), "confirmed")
-    first, second = provider.requests
-    assert second.received_at - first.received_at >= 0.3
-    assert row.requests == 2
-    assert (await journal(engine, row))[0] == "queued opened received"
-
-
-@pytest.mark.parametrize(
-    ("script", "reason", "requests"),
-    [
-        (page(b'{"error":{"message":"no","type":"invalid_request_error"}}', status=401), "unauthorized", 1),
-        (page(b'{"error":{"message":"pay","type":"insufficient_quota"}}', status=429), "quota", 1),
-        (page(b"<html>hello</html>", content_type="text/html"), "bad_response", 1),
-        (page(b'{"error":{"message":"down","type":"server_error"}}', status=503), "http_error", 3),
-    ],
-)
-async def test_a_request_that_is_refused_for_good_fails_with_a_reason(
-    engine: EmbeddedEngine,
-    provider: ScriptedProvider,
-    person: AbstractBaseUser,
-    script: Any,
-    reason: str,
-    requests: int,
-) -> None:
-    """Quota and invalid requests are not sent again; what is not a stream is not read as one; no new generation."""
-    provider.script = script
-    row = await until(engine, await ask(engine, person), "failed")
-    assert (row.reason, len(provider.requests)) == (reason, requests)
-    assert await engine.db_for_pages(Generation.objects.count) == 1
-
-
-async def test_a_provider_that_is_not_there_fails_with_a_reason(
-    make_engine: Make, person: AbstractBaseUser
-) -> None:
-    with ScriptedProvider() as gone:
-        base_url = gone.base_url
-    engine = await make_engine(base_url=base_url)
-    row = await until(engine, await ask(engine, person), "failed")
-    assert row.reason == "connect_failed"
-
-
-async def test_silence_and_pings_alone_are_a_stall(
-    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser
-) -> None:
-    """Comments keep the line alive, not the reply."""
-    engine = await make_engine(no_progress_timeout_s=0.2)
-    pings = [step for _ in range(100) for step in (b": ping\n\n", Wait(20))]
-    provider.script = play(T("One "), *pings)
-    row = await until(engine, await ask(engine, person), "incomplete")
-    assert (row.reason, row.checkpoint.answer) == ("stalled", "One ")
-
-
-async def test_silence_is_a_stall(
-    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser
-) -> None:
-    engine = await make_engine(idle_timeout_s=0.2)
-    provider.script = play(T("One "), Stall())
-    row = await until(engine, await ask(engine, person), "incomplete")
-    assert (row.reason, row.checkpoint.answer) == ("stalled", "One ")
-
-
 async def test_a_server_that_stops_ends_its_runs_at_once_and_gives_queued_ones_back(
     make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser
 ) -> None:
@@ -427,43 +304,3 @@ async def test_the_draft_is_saved_while_it_grows_and_freed_after_its_time(
             break
         await asyncio.sleep(0.01)
     assert drafts.STORE.get(row.pk) is None
-
-
-@pytest.mark.parametrize("where", ["content type", "finish reason", "error"])
-async def test_a_key_that_the_provider_echoes_is_kept_nowhere(
-    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser, where: str
-) -> None:
-    """Not in the row, not in the journal, in whatever field it comes back; no pattern has to know how keys look."""
-    key = "open sesame"
-    provider.script = {
-        "content type": page(b"x", content_type=f"text/{key}"),
-        "finish reason": play(T("x"), FIN(key), DONE),
-        "error": page(json.dumps({"error": {"message": f"no {key}"}}).encode(), status=401),
-    }[where]
-    engine = await make_engine(key=Secret(key))
-    row = await until(engine, await ask(engine, person), "failed", "incomplete")
-    told = await engine.db_for_pages(lambda: list(JournalRow.objects.values_list("reason", "detail")))
-    assert key not in f"{row.detail} {row.provider_reason} {told}"
-    assert "…" in f"{row.detail} {row.provider_reason}"
-
-
-async def test_a_locked_database_costs_no_answer(
-    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser
-) -> None:
-    """Another process holds the lock for longer than the lease: the stream that ended meanwhile is confirmed after it."""
-    engine = await make_engine(lease_s=0.5, sweep_interval_s=0.05)
-    provider.script = play(T("One "), Wait(300), T("two"), FIN("stop"), DONE)
-    row = await until(engine, await ask(engine, person), "buffered")
-
-    def lock() -> None:
-        other = connection.copy()
-        with contextlib.closing(other), other.cursor() as cursor:
-            cursor.execute("BEGIN EXCLUSIVE" if other.vendor == "sqlite" else "BEGIN")
-            if other.vendor == "postgresql":
-                cursor.execute("LOCK TABLE chat_generation")
-            time.sleep(1.2)  # the fault itself: real time in which nobody can write
-            cursor.execute("ROLLBACK")
-
-    await asyncio.to_thread(lock)
-    row = await until(engine, row, "confirmed", "incomplete", "failed")
-    assert (row.state, row.message.text) == ("confirmed", "One two")

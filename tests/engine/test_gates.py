@@ -9,9 +9,9 @@ from chat import drafts
 from chat.models import Checkpoint, GatePolicy
 from chat.streaming.frames import Final, Paint, Snapshot
 from tests.engine.conftest import MS, Make, ask, until
+from tests.engine.listening import Page
 from tests.engine.staging import Stage, end_of, painted
 from tests.engine.staging import stage as stage  # noqa: PLC0414 (a fixture)
-from tests.engine.test_embedded import Page
 from tests.fakes.provider import ScriptedProvider
 from tests.fakes.script import DONE, FIN, REASON, Cut, Stall, T, Wait, play
 

@@ -67,3 +67,14 @@ CREATED: Said = ("created", {"response": {"id": "r", "status": "in_progress"}})
 HI = text("Hi")
 END = ended()
 COMPLETE = ("complete", None, "completed", None)
+
+
+def added(type_: str, index: int | None, item_id: str | None, **fields: Any) -> Said:
+    """An announced item; None leaves a name out."""
+    said: Fields = {"item": {"type": type_, **({} if item_id is None else {"id": item_id}), **fields}}
+    return "output_item.added", said | ({} if index is None else {"output_index": index})
+
+
+def item_done(index: int | None, item: Fields) -> Said:
+    """A whole item."""
+    return "output_item.done", {"output_index": index, "item": item}

@@ -1,0 +1,135 @@
+"""The embedded engine before a provider that refuses, is away, is silent or echoes a key, and on a locked database."""
+
+import asyncio
+import contextlib
+import json
+import time
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import connection
+
+from chat.engine.embedded import EmbeddedEngine
+from chat.models import Generation, JournalRow
+from chat.providers.base import Secret
+from tests.engine.conftest import Make, ask, until
+from tests.engine.listening import journal
+from tests.fakes.provider import ScriptedProvider
+from tests.fakes.script import (
+    DONE,
+    FIN,
+    Stall,
+    T,
+    Wait,
+    page,
+    play,
+    whole_answer,
+)
+
+
+async def test_a_refused_request_is_sent_again_while_queued_and_retry_after_is_honoured(
+    engine: EmbeddedEngine, provider: ScriptedProvider, person: AbstractBaseUser
+) -> None:
+    """Only while nothing was opened, and not before the provider wants it."""
+    slow_down = b'{"error":{"message":"Slow down.","type":"rate_limit_error","code":"rate_limit_exceeded"}}'
+    provider.queue.extend([page(slow_down, status=429, Retry_After="0.3"), whole_answer("At last.")])
+    row = await until(engine, await ask(engine, person), "confirmed")
+    first, second = provider.requests
+    assert second.received_at - first.received_at >= 0.3
+    assert row.requests == 2
+    assert (await journal(engine, row))[0] == "queued opened received"
+
+
+@pytest.mark.parametrize(
+    ("script", "reason", "requests"),
+    [
+        (page(b'{"error":{"message":"no","type":"invalid_request_error"}}', status=401), "unauthorized", 1),
+        (page(b'{"error":{"message":"pay","type":"insufficient_quota"}}', status=429), "quota", 1),
+        (page(b"<html>hello</html>", content_type="text/html"), "bad_response", 1),
+        (page(b'{"error":{"message":"down","type":"server_error"}}', status=503), "http_error", 3),
+    ],
+)
+async def test_a_request_that_is_refused_for_good_fails_with_a_reason(
+    engine: EmbeddedEngine,
+    provider: ScriptedProvider,
+    person: AbstractBaseUser,
+    script: Any,
+    reason: str,
+    requests: int,
+) -> None:
+    """Quota and invalid requests are not sent again; what is not a stream is not read as one; no new generation."""
+    provider.script = script
+    row = await until(engine, await ask(engine, person), "failed")
+    assert (row.reason, len(provider.requests)) == (reason, requests)
+    assert await engine.db_for_pages(Generation.objects.count) == 1
+
+
+async def test_a_provider_that_is_not_there_fails_with_a_reason(
+    make_engine: Make, person: AbstractBaseUser
+) -> None:
+    with ScriptedProvider() as gone:
+        base_url = gone.base_url
+    engine = await make_engine(base_url=base_url)
+    row = await until(engine, await ask(engine, person), "failed")
+    assert row.reason == "connect_failed"
+
+
+async def test_silence_and_pings_alone_are_a_stall(
+    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser
+) -> None:
+    """Comments keep the line alive, not the reply."""
+    engine = await make_engine(no_progress_timeout_s=0.2)
+    pings = [step for _ in range(100) for step in (b": ping\n\n", Wait(20))]
+    provider.script = play(T("One "), *pings)
+    row = await until(engine, await ask(engine, person), "incomplete")
+    assert (row.reason, row.checkpoint.answer) == ("stalled", "One ")
+
+
+async def test_silence_is_a_stall(
+    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser
+) -> None:
+    engine = await make_engine(idle_timeout_s=0.2)
+    provider.script = play(T("One "), Stall())
+    row = await until(engine, await ask(engine, person), "incomplete")
+    assert (row.reason, row.checkpoint.answer) == ("stalled", "One ")
+
+
+@pytest.mark.parametrize("where", ["content type", "finish reason", "error"])
+async def test_a_key_that_the_provider_echoes_is_kept_nowhere(
+    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser, where: str
+) -> None:
+    """Not in the row, not in the journal, in whatever field it comes back; no pattern has to know how keys look."""
+    key = "open sesame"
+    provider.script = {
+        "content type": page(b"x", content_type=f"text/{key}"),
+        "finish reason": play(T("x"), FIN(key), DONE),
+        "error": page(json.dumps({"error": {"message": f"no {key}"}}).encode(), status=401),
+    }[where]
+    engine = await make_engine(key=Secret(key))
+    row = await until(engine, await ask(engine, person), "failed", "incomplete")
+    told = await engine.db_for_pages(lambda: list(JournalRow.objects.values_list("reason", "detail")))
+    assert key not in f"{row.detail} {row.provider_reason} {told}"
+    assert "…" in f"{row.detail} {row.provider_reason}"
+
+
+async def test_a_locked_database_costs_no_answer(
+    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser
+) -> None:
+    """Another process holds the lock for longer than the lease: the stream that ended meanwhile is confirmed after it."""
+    engine = await make_engine(lease_s=0.5, sweep_interval_s=0.05)
+    provider.script = play(T("One "), Wait(300), T("two"), FIN("stop"), DONE)
+    row = await until(engine, await ask(engine, person), "buffered")
+
+    def lock() -> None:
+        other = connection.copy()
+        with contextlib.closing(other), other.cursor() as cursor:
+            cursor.execute("BEGIN EXCLUSIVE" if other.vendor == "sqlite" else "BEGIN")
+            if other.vendor == "postgresql":
+                cursor.execute("LOCK TABLE chat_generation")
+            time.sleep(1.2)  # the fault itself: real time in which nobody can write
+            cursor.execute("ROLLBACK")
+
+    await asyncio.to_thread(lock)
+    row = await until(engine, row, "confirmed", "incomplete", "failed")
+    assert (row.state, row.message.text) == ("confirmed", "One two")
