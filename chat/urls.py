@@ -51,6 +51,7 @@ urlpatterns = [
     path("import/", imports.bring, name="imports"),
     path("import/<uuid:import_id>/", imports.report, name="import"),
     path("contents/", organise.contents, name="contents"),
+    path("conversations/<uuid:conversation_id>/standing/", organise.standing, name="standing"),
     path("search/", search.search, name="search"),
     path("messages/<uuid:message_id>/", search.message, name="message"),
     path(

@@ -59,6 +59,14 @@ def contents(request: HttpRequest) -> HttpResponse:
     return render(request, "chat/_contents_alone.html", {"conversation": row})
 
 
+@never_cache
+@require_safe
+def standing(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Where a conversation stands: the last message of the branch that is shown, for a page that may show another one."""
+    row = _owned(request, conversation_id)
+    return JsonResponse({"head": str(row.head_id) if row.head_id else ""})
+
+
 @require_POST
 def mark(request: HttpRequest, conversation_id: UUID, *, what: str, on: bool) -> HttpResponse:
     """Pin it or not; put it into the archive or take it out."""

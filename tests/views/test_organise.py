@@ -169,3 +169,13 @@ def test_stranger_changes_nothing(page: Client, stranger: Client, owned: Convers
     url = f"/conversations/{owned.pk}/{verb}/"
     assert (stranger.post(url).status_code, page.get(url).status_code) == (404, 405)
     assert Conversation.objects.filter(pinned=None, archived=None).count() == 1
+
+
+def test_where_a_conversation_stands(page: Client, client: Client, owned: Conversation) -> None:
+    """For a page that may show another branch than the one that another tab went to; nobody else's business."""
+    url = f"/conversations/{owned.pk}/standing/"
+    response = page.get(url)
+    assert response.json() == {"head": str(owned.head_id)}
+    assert "no-store" in response.headers["Cache-Control"]
+    client.force_login(User.objects.create_user("other"))
+    assert client.get(url).status_code == 404

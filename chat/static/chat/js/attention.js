@@ -1,11 +1,15 @@
 // @ts-check
 /**
- * A reply that ends while nobody looks: the tab says so by its title, and by a notification where the person asked for
- * them. Takes the states of the replies on the page; nothing is asked for but by a click.
+ * What a tab tells while nobody looks at it: its icon says that a reply is being written, is ready, or ended otherwise; its
+ * title says how one ended; and a notification does where the person has switched them on. Takes the states of the replies on
+ * the page. A draft is never told of: only `confirmed` is "ready".
  */
 
 const FINALS = new Set(["confirmed", "cancelled", "incomplete", "failed", "expired"]);
 const UNFINISHED = new Set(["queued", "received", "buffered", "assembled", "validated"]);
+const KEPT = "notify";
+/** A reply that ended short may have a successor: then nothing has ended. */
+const SUCCESSOR_MS = 2_500;
 
 /**
  * Whether this change of a reply's state is its end.
@@ -14,6 +18,16 @@ const UNFINISHED = new Set(["queued", "received", "buffered", "assembled", "vali
  */
 export function ends(before, now) {
   return UNFINISHED.has(before) && FINALS.has(now);
+}
+
+/**
+ * What the tab's icon shows: what is going on comes before what has been.
+ * @param {string[]} states those of the replies on the page
+ * @param {"ready" | "look" | ""} unseen how a reply ended that nobody has looked at
+ * @returns {"running" | "ready" | "look" | ""}
+ */
+export function face(states, unseen) {
+  return states.some((state) => UNFINISHED.has(state)) ? "running" : unseen;
 }
 
 /**
@@ -31,35 +45,72 @@ export function watchEnds(root, ended) {
   observer.observe(root, { subtree: true, attributeFilter: ["data-state"], attributeOldValue: true });
 }
 
+const may = () => ("Notification" in globalThis ? Notification.permission : "denied");
+const isOn = () => may() === "granted" && localStorage.getItem(KEPT) === "on";
+
+/**
+ * Notifications are off until this button is pressed; only then is the browser asked.
+ * @param {HTMLButtonElement} button
+ */
+function watchSwitch(button) {
+  const show = () => {
+    button.hidden = may() === "denied";
+    button.setAttribute("aria-pressed", String(isOn()));
+  };
+  button.addEventListener("click", async () => {
+    const turnOn = !isOn();
+    if (turnOn && may() === "default") await Notification.requestPermission();
+    localStorage.setItem(KEPT, turnOn && may() === "granted" ? "on" : "off");
+    show();
+  });
+  addEventListener("storage", show); // pressed in another tab
+  show();
+}
+
 /**
  * @param {HTMLElement} root the thread
- * @param {HTMLButtonElement | null} button asks for permission; its words are in data-ready and data-ended
+ * @param {HTMLButtonElement | null} button switches notifications on; its words are in data-ready and data-ended, the icon's
+ * other faces in data-icon-…
  */
 export function watchAttention(root, button) {
-  let plain = "";
+  const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="icon"]'));
+  const plain = icon?.getAttribute("href") ?? "";
   const words = button?.dataset ?? {};
-  const may = () => "Notification" in globalThis && Notification.permission;
-  if (button && may() === "default") {
-    button.hidden = false;
-    button.addEventListener("click", () => {
-      void Notification.requestPermission().then(() => (button.hidden = may() !== "default"));
-    });
-  }
-  watchEnds(root, (isReady) => {
+  let prefix = "";
+  /** @type {"ready" | "look" | ""} */
+  let unseen = "";
+  const states = () => [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("article[data-generation]"))].map(({ dataset }) => dataset.state ?? "");
+  const show = () => {
+    const href = { running: words.iconRunning, ready: words.iconReady, look: words.iconLook, "": plain }[face(states(), unseen)] ?? plain;
+    if (icon && icon.getAttribute("href") !== href) icon.href = href;
+  };
+  const say = (/** @type {boolean} */ isReady) => {
     if (!document.hidden) return;
     const said = (isReady ? words.ready : words.ended) ?? "";
-    if (plain === "") plain = document.title;
-    document.title = `● ${said} · ${plain}`;
-    if (may() !== "granted") return;
+    unseen = isReady ? "ready" : "look";
+    document.title = document.title.slice(prefix.length);
+    prefix = `${isReady ? "●" : "○"} ${said} · `;
+    document.title = prefix + document.title;
+    show();
+    if (!isOn()) return;
     const note = new Notification(said, { body: document.querySelector(".headline h1")?.textContent ?? "", tag: root.dataset.conversation });
     note.addEventListener("click", () => {
       focus();
       note.close();
     });
+  };
+  if (button) watchSwitch(button);
+  watchEnds(root, (isReady) => {
+    if (isReady) say(true);
+    else setTimeout(() => face(states(), "") === "running" || say(false), SUCCESSOR_MS);
   });
+  new MutationObserver(show).observe(root, { subtree: true, childList: true, attributeFilter: ["data-state"] });
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden || plain === "") return;
-    document.title = plain;
-    plain = "";
+    if (document.hidden) return;
+    unseen = "";
+    if (document.title.startsWith(prefix)) document.title = document.title.slice(prefix.length);
+    prefix = "";
+    show();
   });
+  show();
 }

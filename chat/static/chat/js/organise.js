@@ -5,6 +5,7 @@
  */
 import { watchAttention, watchEnds } from "#chat/attention";
 import { Finder } from "#chat/finder";
+import { tellOthers, watchTabs } from "#chat/tabs";
 import { localiseTimes } from "#chat/times";
 
 const TOAST_MS = 12_000;
@@ -28,7 +29,10 @@ async function post(url, fields = {}) {
   try {
     const response = await fetch(url, { method: "POST", body, headers: { Accept: "application/json" } });
     const value = response.redirected ? null : await response.json();
-    if (response.ok) return value;
+    if (response.ok) {
+      tellOthers();
+      return value;
+    }
     say(value?.message ?? toast?.dataset.failed ?? "");
   } catch {
     say(toast?.dataset.failed ?? "");
@@ -47,9 +51,10 @@ export async function refresh(at = null) {
   if (!contents || !response?.ok || response.redirected) return;
   const fresh = new DOMParser().parseFromString(await response.text(), "text/html").querySelector(".entries");
   const old = contents.querySelector(".entries");
-  if (!fresh || !old || old.querySelector("input")) return;
+  if (!fresh || !old || old.querySelector("input, details[open]")) return;
   const inside = at ?? placeOf(document.activeElement);
   localiseTimes(fresh, new Date());
+  if (!at && old.isEqualNode(fresh)) return;
   old.replaceWith(fresh);
   if (inside) focusEntry(contents, inside);
 }
@@ -254,6 +259,8 @@ if (thread) {
     if (isReady && thread.querySelectorAll(".turn").length === 1) void refresh().then(retitle);
   });
 }
+
+watchTabs(() => refresh().then(retitle));
 
 /** The heading says what the list says. */
 function retitle() {

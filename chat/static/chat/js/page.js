@@ -9,6 +9,7 @@ import { keep } from "#chat/kept";
 import { watchKeys } from "#chat/keys";
 import { Progress } from "#chat/progress";
 import { Stretch, seek } from "#chat/stretch";
+import { differs, standing, tellOthers, watchTabs } from "#chat/tabs";
 import { Thread } from "#chat/thread";
 import { watchTheme } from "#chat/theme";
 import { localiseTimes } from "#chat/times";
@@ -64,6 +65,7 @@ function changed(turn) {
   if (over) resume();
   thread?.place(turn.html);
   feed?.hurry();
+  tellOthers();
   follow.jump();
   composer?.takeFocus(); // what was pressed is gone with the old turn
 }
@@ -225,6 +227,21 @@ if (root && composer) {
   if (/** @type {PerformanceNavigationTiming | undefined} */ (navigation)?.type === "navigate" && !location.hash && !location.search) follow.jump();
   void seek(root);
   stretch.watch();
+  watchTabs(compare);
+  byId("changed")?.addEventListener("click", async (event) => {
+    if (!(event.target instanceof HTMLAnchorElement)) return;
+    event.preventDefault();
+    if (await thread?.reload()) await compare();
+  });
+}
+
+/** Another tab, or another device, may have gone to another branch. Said, not followed: somebody may be reading here. */
+async function compare() {
+  const line = byId("changed");
+  if (over || !thread || !line || composer?.sending) return;
+  const there = await standing(root?.dataset.standing ?? "");
+  const here = { leaf: thread.leaf, writing: thread.writing !== null, atEnd: !stretch?.isCut };
+  if (there) line.hidden = !differs(here, there);
 }
 
 /** Where the person's next message goes, for the server to know which branch was seen. */
@@ -236,6 +253,7 @@ function showPlace() {
 /** What became of a command, on the composer's line. @param {import("./composer.js").Answer} answer */
 function told(answer) {
   if (answer.ok) {
+    tellOthers();
     renewKeys();
     composer?.tell("");
     return;
