@@ -29,6 +29,16 @@ MIRRORED_ELSEWHERE = {
     "chat/local_model_server.py": "tests/test_local_model.py runs it as the child that it is",
 }
 
+# Scripts that do nothing but move a page, and where a real browser does that.
+SCRIPTS_IN_THE_BROWSER = {
+    "code": "tests/browser/test_keyboard.py copies and wraps code",
+    "organise": "tests/browser/test_organise.py pins, renames, deletes",
+    "page": "tests/browser/ opens every page through it",
+    "paint": "tests/browser/test_painting.py paints every construct at random cuts",
+    "theme": "tests/browser/test_keyboard.py chooses the dark by a key",
+    "thread": "tests/browser/test_coming_back.py gives it frames in every order",
+}
+
 
 def tracked(*endings: str) -> list[Path]:
     """The project's own files: what git knows or would take, else everything outside of what is installed."""
@@ -131,6 +141,15 @@ def test_every_module_has_its_test_file() -> None:
 def test_the_exceptions_of_the_mirror_are_still_needed() -> None:
     gone = [name for name in MIRRORED_ELSEWHERE if not (ROOT / name).exists()]
     assert gone == []
+
+
+def test_every_script_has_its_test_file() -> None:
+    """Or is named with the walk that proves it; a walk that is not needed any more is no excuse."""
+    scripts = {path.stem for path in (CHAT / "static/chat/js").glob("*.js")}
+    tests = {path.name.removesuffix(".test.js") for path in (ROOT / "tests/js").glob("*.test.js")}
+    assert (scripts - tests, tests - scripts) == (set(SCRIPTS_IN_THE_BROWSER), set())
+    walks = [ROOT / why.split()[0] for why in SCRIPTS_IN_THE_BROWSER.values()]
+    assert [str(path) for path in walks if not path.exists()] == []
 
 
 def test_no_module_is_longer_than_a_sitting() -> None:

@@ -1,4 +1,4 @@
-"""A bare page with the product's own painter and nothing else: no server, every file out of the source tree.
+"""A bare page with the product's own painter and style sheets and nothing else: no server, all out of the source tree.
 
 Gives a page on which `Painter` is the product's, `full(text)` renders a whole text at once, and `same(text, cuts)` says
 whether a text that was painted at those cuts is what the whole text would be.
@@ -18,6 +18,7 @@ MODULES = {
 SCRIPT = """
 import { settle } from "#chat/blocks";
 import { SANITISE, makeGrammar } from "#chat/grammar";
+import { morphSoftly } from "#chat/morph";
 import { Painter, loadMarkdown } from "#chat/paint";
 import purify from "dompurify";
 import MarkdownIt from "markdown-it";
@@ -44,20 +45,31 @@ window.same = (text, cuts) => {
   whole.normalize();
   return lane.isEqualNode(whole) ? null : [text, cuts, lane.innerHTML, whole.innerHTML];
 };
+// As a reply that is ready is set.
+window.ink = async (lane, html) => {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  await morphSoftly(lane, template.content, () => false);
+};
 await loadMarkdown();
 window.isReady = true;
 """
+TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css"}
+STYLES = ("tokens", "base", "thread", "prose")
 HTML = (
-    '<!doctype html><meta charset="utf-8"><script type="importmap">'
+    '<!doctype html><meta charset="utf-8">'
+    + "".join(f'<link rel="stylesheet" href="{ADDRESS}chat/css/{name}.css">' for name in STYLES)
+    + '<script type="importmap">'
     + json.dumps({"imports": MODULES | LIBRARIES})
-    + f'</script><main class="prose" id="lane"></main><script type="module">{SCRIPT}</script>'
+    + '</script><main class="column"><div class="prose" id="lane"></div></main>'
+    + f'<script type="module">{SCRIPT}</script>'
 )
 
 
 def _serve(route: Route) -> None:
     path = STATIC / route.request.url.removeprefix(ADDRESS)
-    if path.suffix in {".js", ".mjs"}:
-        route.fulfill(body=path.read_bytes(), content_type="text/javascript")
+    if path.suffix in TYPES:
+        route.fulfill(body=path.read_bytes(), content_type=TYPES[path.suffix])
     else:
         route.fulfill(body=HTML, content_type="text/html")
 

@@ -220,7 +220,7 @@ function prefixLength(text, openers, line) {
 }
 
 /** A paragraph is cut when it is longer than this, and its open end is about half as long. */
-export const PARAGRAPH_CHARS = 3_000;
+export const PARAGRAPH_CHARS = 1_600;
 
 /**
  * Where a long paragraph can be cut: at white space, where nothing stands open that later words could close. 0 for nowhere.

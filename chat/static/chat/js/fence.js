@@ -2,12 +2,14 @@
 /**
  * The code of a fence that is still open: text is only added to it, and each line is looked at once for the end. Takes the
  * element that shows it, and the text that begins with the fence; knows no Markdown but fences.
+ *
+ * What comes is a text node of its own each time: adding to a node costs what all the code around it costs.
  */
 import { withoutHalfFence } from "#chat/blocks";
 
 export class OpenFence {
-  /** @type {Text} */
-  #node;
+  /** @type {Element} */
+  #code;
   /** @type {RegExp} */
   #closing;
   /** Up to where the text was looked at, line by line, … */
@@ -20,13 +22,12 @@ export class OpenFence {
    * @param {string} text
    */
   constructor(code, text) {
-    if (!code.firstChild) code.append("");
-    this.#node = /** @type {Text} */ (code.firstChild);
+    this.#code = code;
     const head = text.indexOf("\n") + 1;
     const fence = /** @type {RegExpExecArray} */ (/^(?:`+|~+)/.exec(text))[0];
     this.#closing = new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*\\n`, "m");
     this.#seen = Math.max(head, text.lastIndexOf("\n") + 1);
-    this.#shown = head + this.#node.length;
+    this.#shown = head + (code.textContent ?? "").length;
   }
 
   /**
@@ -49,8 +50,19 @@ export class OpenFence {
    * @param {number} until
    */
   #show(text, until) {
-    if (until > this.#shown) this.#node.appendData(text.slice(this.#shown, until));
-    else if (until < this.#shown) this.#node.deleteData(this.#node.length - (this.#shown - until), this.#shown - until);
+    if (until > this.#shown) this.#code.append(text.slice(this.#shown, until));
+    else this.#takeBack(this.#shown - until);
     this.#shown = until;
+  }
+
+  /** What looked like code may be the beginning of the end. @param {number} chars */
+  #takeBack(chars) {
+    while (chars > 0) {
+      const last = /** @type {Text} */ (this.#code.lastChild);
+      const some = Math.min(chars, last.length);
+      if (some < last.length) last.deleteData(last.length - some, some);
+      else last.remove();
+      chars -= some;
+    }
   }
 }

@@ -1,6 +1,6 @@
 // @ts-check
 /** One reply that is being written: its element with a painter for each lane. Takes text and how it ends, knows no frames and no server. */
-import { isTouched } from "#chat/morph";
+import { isTouched, morph, morphSoftly } from "#chat/morph";
 import { Painter } from "#chat/paint";
 import { localiseTimes } from "#chat/times";
 
@@ -71,5 +71,22 @@ export class Live {
     refusal.element.hidden = refusal.text === "";
     this.painted = this.seq;
     this.article.dataset.seq = String(this.seq);
+  }
+  /**
+   * Set what the server says in the draft's place. The answer first, and a long one in pieces, between which the page goes on;
+   * only when all of it stands there is the reply no draft any more. False where it left the page meanwhile.
+   * @param {Extract<import("./cursors.js").Frame, {type: "final"}>} frame
+   * @param {DocumentFragment | Element} said used up
+   */
+  async end(frame, said) {
+    const { article } = this;
+    localiseTimes(said, new Date());
+    const [old, fresh] = [article, said].map((root) => root.querySelector('[data-lane="answer"]'));
+    if (old && fresh && !(await morphSoftly(old, fresh, () => !article.isConnected))) return false;
+    article.dataset.state = frame.state;
+    article.dataset.reason = frame.reason ?? "";
+    article.dataset.seq = String(frame.seq);
+    morph(article, said, null, (_, element) => element === fresh);
+    return true;
   }
 }

@@ -23,23 +23,59 @@ export function isTouched(details) {
   return touched.has(details);
 }
 
+/** @typedef {(old: Element, fresh: Element) => boolean} Later whether what is in an element is somebody else's work */
+
 /**
  * Make the children of `target` that follow `anchor` (all, for null) equal to those of `source`, which is used up.
  * @param {Node} target
  * @param {Node} source
  * @param {ChildNode | null} [anchor]
+ * @param {Later} [later]
  */
-export function morph(target, source, anchor = null) {
+export function morph(target, source, anchor = null, later = undefined) {
+  for (const step of steps(target, source, anchor, later)) void step;
+}
+
+/** So long the page may be kept from the reader's hand in one go. */
+const SLICE_MS = 8;
+
+/**
+ * The same, child by child, with a pause for the page wherever it took long. Gives false where `isStale` said so meanwhile:
+ * what is left is left as it was.
+ * @param {Node} target
+ * @param {Node} source
+ * @param {() => boolean} isStale
+ */
+export async function morphSoftly(target, source, isStale) {
+  let begun = performance.now();
+  for (const step of steps(target, source, null)) {
+    void step;
+    if (performance.now() - begun < SLICE_MS) continue;
+    await new Promise((done) => setTimeout(done));
+    if (isStale()) return false;
+    begun = performance.now();
+  }
+  return true;
+}
+
+/**
+ * @param {Node} target
+ * @param {Node} source
+ * @param {ChildNode | null} anchor
+ * @param {Later} [later]
+ */
+function* steps(target, source, anchor, later) {
   let old = anchor ? anchor.nextSibling : target.firstChild;
-  for (const fresh of [...source.childNodes]) {
+  for (let fresh = source.firstChild; fresh; fresh = source.firstChild) {
     const match = find(old, fresh);
-    if (!match) {
-      target.insertBefore(fresh, old);
-      continue;
+    if (!match) target.insertBefore(fresh, old);
+    else {
+      while (old && old !== match) old = remove(old);
+      old = match.nextSibling;
+      fresh.remove();
+      update(match, fresh, later);
     }
-    while (old && old !== match) old = remove(old);
-    old = match.nextSibling;
-    update(match, fresh);
+    yield;
   }
   while (old) old = remove(old);
 }
@@ -81,14 +117,27 @@ function remove(node) {
 /**
  * @param {ChildNode} old
  * @param {ChildNode} fresh
+ * @param {Later} [later]
  */
-function update(old, fresh) {
+function update(old, fresh, later) {
   if (old instanceof CharacterData && fresh instanceof CharacterData) {
-    setText(old, fresh.data);
-  } else if (old instanceof Element && fresh instanceof Element) {
+    if (old.data === fresh.data) return;
+    // A node that is changed costs what the whole paragraph around it costs; a new one costs itself.
+    if (isSelected(old)) setText(old, fresh.data);
+    else old.replaceWith(fresh);
+  } else if (old instanceof Element && fresh instanceof Element && !old.isEqualNode(fresh)) {
     setAttributes(old, fresh);
-    morph(old, fresh);
+    if (!later?.(old, fresh)) morph(old, fresh, null, later);
   }
+}
+
+/**
+ * Whether a reader has marked something that reaches into this node.
+ * @param {Node} node
+ */
+export function isSelected(node) {
+  const selection = getSelection();
+  return selection !== null && !selection.isCollapsed && selection.containsNode(node, true);
 }
 
 /**

@@ -57,8 +57,8 @@ export class Painter {
   #frames;
   /** A fence that is being written. @type {OpenFence | null} */
   #code = null;
-  /** Link definitions so far; they count for what comes after them. @type {{references?: object}} */
-  #env = {};
+  /** Link definitions so far; they count for what comes after them. And the numbers of footnotes. @type {{references?: object, notes: Map<string, number>}} */
+  #env = { notes: new Map() };
   /** How much of the complete lines was looked at for a cut. */
   #seen = 0;
   #afterReturn = false;
@@ -93,7 +93,7 @@ export class Painter {
   replace(text) {
     this.#done = this.#tail = "";
     this.#code = null;
-    this.#env = {};
+    this.#env = { notes: new Map() };
     this.#begin(null);
     this.append(text);
   }
@@ -135,7 +135,7 @@ export class Painter {
     }
     if (openFence(this.#tail)) {
       // From here on the code grows as one text: a fence of 100 KB costs no more per paint than one of 1 KB.
-      const code = element.querySelector(":scope > .code:last-of-type code");
+      const code = element.lastElementChild?.matches(".code") && element.lastElementChild.querySelector("code");
       if (code) this.#code = new OpenFence(code, this.#tail);
     }
   }
@@ -149,7 +149,7 @@ export class Painter {
     const text = this.#lead + this.#tail.slice(this.#cut);
     const complete = completeLines(text);
     // What is still to come may be half a definition.
-    const env = { references: { ...this.#env.references } };
+    const env = { ...this.#env, references: { ...this.#env.references } };
     const tokens = md.parse(settle(text), env);
     const tree = blocks(tokens);
     if (withoutLead(tree, this.#steps).some((loose, at) => loose && !this.#steps[at].loose)) return false;
@@ -167,7 +167,7 @@ export class Painter {
    */
   #advance(md, complete) {
     this.#seen = complete.length;
-    const tokens = md.parse(complete, { references: { ...this.#env.references } });
+    const tokens = md.parse(complete, { ...this.#env, references: { ...this.#env.references } });
     // Whether a formula is one shows when it ends.
     if (tokens.some(({ type, meta }) => type === "math_block" && meta.open)) return;
     loosen(tokens, this.#steps);

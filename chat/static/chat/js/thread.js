@@ -5,7 +5,7 @@
  */
 import { Cursors } from "#chat/cursors";
 import { FINALS, LANES, Live, endHere, isOver } from "#chat/live";
-import { morph, watchDetails } from "#chat/morph";
+import { watchDetails } from "#chat/morph";
 import { loadMarkdown } from "#chat/paint";
 import { localiseTimes } from "#chat/times";
 
@@ -98,9 +98,7 @@ export class Thread {
    * @param {number} [asked] its place in the order of questions to the server
    */
   place(html, asked = ++this.#asked) {
-    const template = document.createElement("template");
-    template.innerHTML = html;
-    const turn = /** @type {HTMLElement | null} */ (template.content.querySelector(".turn"));
+    const turn = /** @type {HTMLElement | null} */ (fragment(html).querySelector(".turn"));
     if (!turn) {
       void this.reload();
       return;
@@ -318,8 +316,7 @@ export class Thread {
     const live = this.#live.get(frame.handle);
     if (!live) return;
     if (frame.type === "final") {
-      if (frame.html) this.#finish(live, frame);
-      else void this.#finishLong(frame);
+      void this.#finish(live, frame);
       return;
     }
     if (frame.type === "paint") live.painters[frame.lane].append(frame.text);
@@ -365,35 +362,35 @@ export class Thread {
   }
 
   /**
-   * A reply that is too long for one frame: its turn is fetched as a page would be.
-   * @param {Extract<Frame, {type: "final"}>} frame
-   */
-  async #finishLong(frame) {
-    this.hooks.painted(frame.handle, frame.seq);
-    await this.fetch(frame.generation);
-    if (frame.state === "confirmed") this.hooks.announce("ready");
-    if (frame.successor) void this.fetch(frame.successor);
-  }
-
-  /**
    * @param {Live} live
    * @param {Extract<Frame, {type: "final"}>} frame
    */
-  #finish(live, frame) {
+  async #finish(live, frame) {
     const { article } = live;
     this.#live.delete(frame.handle);
-    const template = document.createElement("template");
-    template.innerHTML = frame.html;
-    localiseTimes(template.content, new Date());
-    article.dataset.state = frame.state;
-    article.dataset.reason = frame.reason ?? "";
-    article.dataset.seq = String(frame.seq);
-    morph(article, template.content);
+    const said = frame.html ? fragment(frame.html) : await this.#ask(frame.generation);
+    if (!said) await this.fetch(frame.generation);
+    else if (await live.end(frame, said)) {
+      if (frame.state === "confirmed") this.hooks.announce("ready");
+      else this.hooks.announce(article.querySelector(".ending p")?.textContent ?? "");
+    }
     this.hooks.painted(frame.handle, frame.seq);
-    if (frame.state === "confirmed") this.hooks.announce("ready");
-    else this.hooks.announce(article.querySelector(".ending p")?.textContent ?? "");
     if (frame.successor) void this.fetch(frame.successor);
     this.hooks.writing(this.writing);
     this.hooks.grew();
   }
+
+  /** A reply that is too long for one frame: as its turn shows it. @param {string} generation */
+  async #ask(generation) {
+    const response = await fetch((this.root.dataset.turn ?? "").replace(/[0-9a-f-]{36}/, generation)).catch(() => null);
+    if (response?.status !== 200 || response.redirected) return null;
+    return fragment(await response.text()).querySelector(`[data-generation="${CSS.escape(generation)}"]`);
+  }
+}
+
+/** @param {string} html */
+function fragment(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content;
 }
