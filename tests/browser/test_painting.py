@@ -54,6 +54,8 @@ LINES = [
         "    four\n",
         "  para\n",
         "lazy **b** text\n",
+        "said[^n] and[^m]\n",
+        "[^m]: a note\n",
         "$$\n",
     ),
 ]

@@ -77,7 +77,9 @@ export function settle(text) {
   const start = text.lastIndexOf("\n") + 1;
   if (text.length - start > SETTLE_CHARS_MAX) return text;
   // "- [", "- [x": a task whose box is not closed yet.
-  const line = text.slice(start).replace(/^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]?\]?$/, "$1");
+  const line = text.slice(start).replace(/^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]?\]?$/, "$1")
+    // "[^1": a footnote's mark that is not closed yet; at the beginning of a line it may be the note itself.
+    .replace(/\[\^[^\]\s[]{0,60}$|^\[\^[^\]\s[]{1,60}\]:?[ \t]*$/, "");
   if (/^[\s>]*(?:[-=*_+#~`:|]+|\d{1,9}[.)]?)?\s*$/.test(line) || /^\s*(?:`{3}|~{3})/.test(line)) {
     return withoutHalfTable(text.slice(0, start));
   }

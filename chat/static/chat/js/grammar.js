@@ -1,10 +1,11 @@
 // @ts-check
 /**
  * The Markdown of a draft, as the browser renders it: the twin of chat/rendering/, with the same elements and classes, so
- * that nothing moves when the server's answer takes the draft's place. Colours, maths and footnotes come with the answer.
+ * that nothing moves when the server's answer takes the draft's place. Colours and set formulas come with the answer.
  */
 import { language } from "#chat/blocks";
 import { TooMuch, beginEffort, take } from "#chat/effort";
+import { addNotes } from "#chat/notes";
 
 const IMAGE_SOURCE = /^(?:data:image\/(?:png|gif|jpeg|webp);|\/(?![/\\]))/i;
 /** @type {Record<string, string>} */
@@ -30,6 +31,7 @@ export function makeGrammar(MarkdownIt) {
   md.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false, maxLength: 2_000 });
   md.block.ruler.before("fence", "math_block", mathBlock, { alt: ["paragraph", "reference", "blockquote", "list"] });
   md.inline.ruler.before("escape", "math", mathInline);
+  addNotes(md);
   md.core.ruler.push("house_style", houseStyle);
   boundEffort(md);
   const { rules } = md.renderer;
