@@ -155,6 +155,18 @@ def test_a_blocked_gate_ends_the_stream() -> None:
     assert (reading.rule, reading.silenced) == ("no-x", None)
 
 
+def test_after_a_block_nothing_more_is_read() -> None:
+    """Bytes that were on their way change neither what was said nor how it ended: they are not looked at."""
+    pipeline = toy(lambda kind: GATES["sentence"](check=lambda text: "no-x" if "x" in text else None))
+    pipeline.feed(body("answer:1:Good. Now xx. Then"))
+    blocked = pipeline.reading()
+    late = [body("answer:1: and more."), body("bad"), b"data: " + b"y" * 200 + b"\n\n", b"data: end\n\n\xff"]
+    assert [pipeline.feed(chunk) for chunk in late] == [[], [], [], []]
+    assert (pipeline.reading(), pipeline.close("eof"), pipeline.reading()) == (blocked, [], blocked)
+    assert (blocked.answer, blocked.last_event) == ("Good. Now xx. Then", "answer:1:Good. Now xx. Then")
+    assert (blocked.outcome, blocked.rule) == ("refused", "no-x")
+
+
 def test_reasoning_that_breaks_a_rule_is_silenced_and_the_answer_goes_on() -> None:
     """A model may think of what it then does not say."""
 
