@@ -10,11 +10,11 @@ from uuid import UUID
 from django.db.models import F
 from django.utils import timezone
 from hypothesis import strategies as st
-from hypothesis.stateful import invariant, multiple, rule
+from hypothesis.stateful import invariant, multiple, precondition, rule
 
 from chat import branches, conversations, retention, search
 from chat.generations import Busy, Rejected
-from chat.models import Checkpoint, Conversation, Generation, Message
+from chat.models import Checkpoint, Conversation, Generation, IndexRow, Message
 from chat.states.generation import GENERATION
 from tests.chaos.domain import Domain
 
@@ -23,6 +23,11 @@ ANY = st.integers(0, 99)
 
 class People(Domain):
     """Messages are drawn by their place among those that there are, for they come and go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.discarded = False
+        self.searched: object = None
 
     def one(self, which: int) -> Message | None:
         found = list(Message.objects.select_related("conversation").order_by("created", "pk"))
@@ -122,6 +127,7 @@ class People(Domain):
         found = Conversation.objects.filter(pk=talk).first()
         if found is not None:
             conversations.discard(found, by=self.ana)
+            self.discarded = True
             assert Conversation.objects.get(pk=talk).deleted is not None
 
     @rule(talk=Domain.talks)
@@ -130,6 +136,7 @@ class People(Domain):
         if found is not None:
             assert conversations.restore(found) == (found.deleted is not None)
 
+    @precondition(lambda self: self.discarded)
     @rule()
     def purge(self) -> None:
         """The time to bring them back is over."""
@@ -137,6 +144,7 @@ class People(Domain):
         lying = Conversation.objects.exclude(deleted=None).count()
         assert retention.purge() == lying
         assert not Conversation.objects.exclude(deleted=None).exists()
+        self.discarded = False
 
     def below(self, start: UUID) -> set[UUID]:
         """A message with all that follows on it, found here by a way of its own."""
@@ -165,6 +173,11 @@ class People(Domain):
     @invariant()
     def search_finds_what_there_is(self) -> None:
         """Every message by its whole text, and nothing that is a draft, unconfirmed, or deleted."""
+        told = set(Message.objects.values_list("pk", "text", "generation__state", "conversation__deleted"))
+        now = told, set(IndexRow.objects.values_list("message_id", "folded"))
+        if now == self.searched:
+            return  # nothing that search looks at has changed since
+        self.searched = now
         found: list[tuple[UUID, str]] = []
         page, more = 1, True
         while more:

@@ -1,31 +1,37 @@
 """The whole domain under any order of events: `domain.py` and `people.py` draw it, and say what must hold."""
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from chat import generations
 from chat.journal import Fired
 from chat.models import IndexRow, JournalRow, Message
 from tests.chaos.people import People
+from tests.chaos.stories import EVERYTHING, REACHED, Stories
 from tests.rows import sent
+
+HOW = settings(
+    deadline=None,
+    # Without `explain`: it runs what has failed again and again, line by line, which takes minutes here.
+    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.target, Phase.shrink],
+    report_multiple_bugs=False,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
 
 
 @pytest.mark.django_db
 def test_whatever_happens_a_generation_ends_once_and_only_a_whole_one_is_an_answer() -> None:
-    run_state_machine_as_test(
-        People,
-        settings=settings(
-            max_examples=40,
-            stateful_step_count=30,
-            deadline=None,
-            suppress_health_check=[
-                HealthCheck.too_slow,
-                HealthCheck.filter_too_much,
-                HealthCheck.data_too_large,
-            ],
-        ),
-    )
+    run_state_machine_as_test(Stories, settings=settings(HOW, max_examples=30, stateful_step_count=25))
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_the_same_for_longer_and_everything_is_met() -> None:
+    """Every final state and every story, or the machine proves less than it says."""
+    REACHED.clear()
+    run_state_machine_as_test(Stories, settings=settings(HOW, max_examples=200, stateful_step_count=50))
+    assert sorted(EVERYTHING - REACHED.keys()) == []
 
 
 @pytest.mark.django_db
