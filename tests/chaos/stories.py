@@ -68,10 +68,10 @@ class Stories(People):
     def is_sent_what_it_should_be(self, job: Job) -> None:
         """The messages of its branch, and no other text; after a limit its own drafts, as its own words."""
         said: list[str] = []
-        at = Message.objects.filter(pk=job.generation.parent_id).first()
+        at = job.generation.parent
         while at is not None:
             said.insert(0, at.text)
-            at = Message.objects.filter(pk=at.parent_id).first() if at.parent_id else None
+            at = Message.objects.get(pk=at.parent_id) if at.parent_id else None
         parts = ""
         before = job.generation.continues_id
         while before is not None:
@@ -98,7 +98,8 @@ class Stories(People):
             assert ended.conversation is None or ended.conversation.deleted is not None
             return multiple()
         assert (new.continues_id, new.retry_of_id, new.state) == (row, None, State.queued)
-        assert Conversation.objects.get(pk=new.conversation_id).head_id == ended.parent_id
+        assert new.conversation is not None
+        assert new.conversation.head_id == ended.parent_id
         REACHED["went on again" if ended.continues_id else "went on"] += 1
         return new.pk
 
@@ -134,7 +135,8 @@ class Stories(People):
             return multiple()
         talk = Conversation.objects.get(pk=job.conversation_id)
         if how == "message":
-            at = Message.objects.get(pk=job.generation.parent_id)
+            at = job.generation.parent
+            assert at is not None
             gone = Message.objects.filter(pk__in=self.below(at.pk)).exclude(generation=None)
             self.taken |= set(gone.values_list("generation_id", flat=True))
             branches.delete(at, by=self.ana)
