@@ -25,7 +25,7 @@ from chat.states.generation import OUTCOME_TRIGGER, State, Trigger
 from chat.streaming.frames import Snapshot
 from chat.streaming.outcome import Reason
 from chat.streaming.reading import Reading
-from chat.validation import Check, validate
+from chat.validation import of_gates, validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +138,9 @@ def end(job: Job, reading: Reading, text: Snapshot) -> Ended:
     if row.state == State.queued and trigger is Trigger.ended_short:
         trigger = Trigger.error  # nothing was opened: there is no stream that could have been cut short
     facts = _facts(row, reading)
-    if reading.rule:  # a gate has said no before there was a whole text to look at
-        facts["checks"] = [
-            Check("policy", passed=False, reason=Reason.policy, detail=f"rule {reading.rule}").verdict
-        ]
+    said = [check.verdict for check in of_gates(reading)]
+    if said:  # before there was a whole text to look at
+        facts["checks"] = said
     with transaction.atomic():
         if trigger is Trigger.ended_whole:
             fired = _confirm(row, reading, text, flow=job.flow, facts=facts, at=at)
@@ -217,7 +216,7 @@ def _confirm(
         max_answer_chars=settings.GYMNASIA.max_answer_chars,
         demands=flows.demands_of(flow, row.gate_rule),
     )
-    verdicts = [check.verdict for check in found.checks]
+    verdicts = [check.verdict for check in [*found.checks, *of_gates(reading)]]
     if (failed := found.failed) is not None:
         said_no = f"check {failed.name} said no" + (f": {failed.detail}" if failed.detail else "")
         return journal.fire(

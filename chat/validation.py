@@ -53,6 +53,18 @@ class Validated(NamedTuple):
         return next((check for check in self.checks if not check.passed), None)
 
 
+def of_gates(reading: Reading) -> list[Check]:
+    """What the gates said while it was written: the rule that ended it, and the one from which on its thoughts were shown no
+    further, which costs no answer."""
+    checks = []
+    if reading.rule:
+        checks.append(Check("policy", passed=False, reason=Reason.policy, detail=f"rule {reading.rule}"))
+    if reading.silenced:
+        told = f"shown no further: rule {reading.silenced}"
+        checks.append(Check("reasoning", passed=True, reason=Reason.policy, detail=told))
+    return checks
+
+
 def validate(
     reading: Reading, *, tools_offered: bool, max_answer_chars: int, demands: Demands | None = None
 ) -> Validated:

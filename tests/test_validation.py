@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chat.streaming.outcome import Outcome, Reason
-from chat.validation import Check, Demands, validate
+from chat.validation import Check, Demands, of_gates, validate
 from tests.plans import plan, plan_json
 from tests.rows import reading
 
@@ -126,3 +126,12 @@ def test_a_verdict_is_kept_with_what_it_was_about() -> None:
         "detail": "rule dose",
     }
     assert PASSED[0].verdict == {"check": "terminal_evidence", "passed": True}
+
+
+def test_what_the_gates_said_is_a_verdict_too() -> None:
+    """A rule that ended it, and thoughts that were shown no further: who audits can tell."""
+    assert of_gates(reading()) == []
+    assert [check.verdict for check in of_gates(reading(rule="dose", silenced="dismisses_pain"))] == [
+        {"check": "policy", "passed": False, "detail": "rule dose"},
+        {"check": "reasoning", "passed": True, "detail": "shown no further: rule dismisses_pain"},
+    ]

@@ -137,4 +137,5 @@ async def test_thoughts_that_break_a_rule_are_shown_no_further_and_cost_no_answe
         frame.text for frame in page.frames if isinstance(frame, Paint) and frame.lane == "reasoning"
     ] == ["They want pills. "]
     assert row.message.reasoning == "They want pills. "
+    assert row.checks[-1] == {"check": "reasoning", "passed": True, "detail": "shown no further: rule dose"}
     assert row.message.text == "Sleep well first. Then run."
