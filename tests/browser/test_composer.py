@@ -52,6 +52,36 @@ def test_files_are_chosen_taken_off_sent_and_seen_again(walker: Person, provider
     assert (sent, size) == (png(4096, 16), [4096, 16])
 
 
+def test_who_asks_while_a_picture_is_made_ready_asks_with_it(
+    walker: Person, provider: ProviderProcess
+) -> None:
+    """A pasted picture is in no field yet while it is shrunk: asked at that moment, the question went without it."""
+    page, text = walker.page, f"And this one? {walker.name}"
+    page.evaluate(
+        """() => { const make = window.createImageBitmap;
+        const held = new Promise((done) => (window.release = done));
+        window.createImageBitmap = (file) => held.then(() => make(file)); }"""
+    )
+    encoded = base64.b64encode(png(16, 16)).decode()
+    page.evaluate(
+        """(data) => { const transfer = new DataTransfer();
+        const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+        transfer.items.add(new File([bytes], "pasted.png", {type: "image/png"}));
+        document.querySelector("textarea").dispatchEvent(
+          new ClipboardEvent("paste", {clipboardData: transfer, bubbles: true, cancelable: true})); }""",
+        encoded,
+    )
+    page.locator("textarea").fill(text)
+    page.locator("textarea").press("Enter")
+    expect(page.locator("button.ask")).to_have_attribute("aria-disabled", "true")
+    page.evaluate("release()")
+    expect(page.locator(".turn .file img")).to_have_count(1)
+    walker.last().becomes("confirmed")
+    [seen] = [record for record in provider.requests() if record["user_text"] == text]
+    image, _ = json.loads(seen["body"])["messages"][-1]["content"]
+    assert base64.b64decode(image["image_url"]["url"].partition(",")[2]) == png(16, 16)
+
+
 def test_a_file_that_cannot_go_is_named_and_stays(walker: Person) -> None:
     page = walker.page
     page.locator("input[name=files]").set_input_files([payload("a.pdf", b"%PDF\xff", "application/pdf")])

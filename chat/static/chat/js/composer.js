@@ -101,13 +101,15 @@ export class Composer {
    * @param {(started: Started) => void} hooks.started
    * @param {(sending: boolean) => void} [hooks.sending]
    * @param {(cause: Cause) => void} [hooks.failed] a command was answered so
+   * @param {() => Promise<unknown>} [hooks.prepared] what goes along is ready to go
    * @param {() => boolean} [hooks.lost] whether the page has lost the server, and would not hear of a reply's end
    */
-  constructor(form, { started, sending = () => {}, failed = () => {}, lost = () => false }) {
+  constructor(form, { started, sending = () => {}, failed = () => {}, prepared = async () => {}, lost = () => false }) {
     this.form = form;
     this.started = started;
     this.sendingChanged = sending;
     this.failed = failed;
+    this.prepared = prepared;
     this.lost = lost;
     this.line = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem("text"));
     this.error = /** @type {HTMLElement} */ (form.querySelector("#composer-error"));
@@ -204,9 +206,10 @@ export class Composer {
       else this.tell(this.form.dataset.busy ?? "", "busy");
       return;
     }
+    this.#setSending(true);
+    await this.prepared();
     const body = new FormData(this.form, button === this.askButton ? null : button);
     const sent = this.line.value;
-    this.#setSending(true);
     const answer = await post(this.form.action, body, this.form.dataset);
     this.#setSending(false);
     if (!answer.ok) {

@@ -65,6 +65,8 @@ export class Files {
     this.list = /** @type {HTMLElement} */ (form.querySelector(".files"));
     /** @type {File[]} */
     this.held = [];
+    /** What is being made ready: whoever asks meanwhile asks with it. @type {Promise<unknown>} */
+    this.prepared = Promise.resolve();
     this.field.addEventListener("change", () => void this.add([...(this.field.files ?? [])]));
     form.addEventListener("paste", (event) => {
       const files = [...(event.clipboardData?.files ?? [])];
@@ -94,6 +96,13 @@ export class Files {
 
   /** @param {File[]} files */
   async add(files) {
+    const adding = this.#prepare(files);
+    this.prepared = Promise.allSettled([this.prepared, adding]);
+    await adding;
+  }
+
+  /** @param {File[]} files */
+  async #prepare(files) {
     this.form.toggleAttribute("data-preparing", true);
     try {
       const light = await Promise.all(files.map(lighter));

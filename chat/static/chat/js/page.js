@@ -39,6 +39,7 @@ const composer =
     failed: (cause) => {
       if (over || cause === "missing" || cause === "signedOut") void verify();
     },
+    prepared: async () => files?.prepared,
     lost: () => feed?.lost ?? false,
   });
 
