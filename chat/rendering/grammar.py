@@ -36,6 +36,7 @@ LINK_MAX_CHARS = 2_000
 IMAGE_SOURCE = re.compile(r"data:image/(?:png|gif|jpeg|webp);|/(?![/\\])", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _TASK = re.compile(r"\[([ xX])\](?=[ \t\n])")
+_OPENERS = frozenset("[!<$\\:")
 _LINK_BEGINS = re.compile(r"//|mailto:", re.IGNORECASE)
 
 Tokens = Sequence[Token]
@@ -75,7 +76,9 @@ def _take_block_step(state: StateBlock, _start: int, _end: int, _silent: bool) -
 def _take_inline_step(state: StateInline, _silent: bool) -> bool:  # noqa: FBT001
     # The rule for links looks back over all that is pending, five times as slowly as others look ahead.
     times = 10 if state.src.startswith("://", state.pos) else 1
-    _effort(state.env).take(times, length=len(state.src))
+    # Only what may open a construct is followed to the end of its paragraph; all other signs are looked at where they stand.
+    length = len(state.src) if state.src[state.pos] in _OPENERS else 0
+    _effort(state.env).take(times, length=length)
     return False
 
 

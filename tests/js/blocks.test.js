@@ -91,3 +91,21 @@ test("whatever is cut off a text, what is shown is never longer than the text an
     assert.ok(shown.length <= end + 6, JSON.stringify(shown));
   }
 });
+
+test("a formula that is being written is one, and its marks are never words", () => {
+  assert.equal(settle("so $"), "so");
+  assert.equal(settle("so $E = m_1 * "), "so $E = m_1 *$");
+  assert.equal(settle("**so \\(a_1"), "**so** \\(a_1\\)");
+  assert.equal(settle("so $a$ and *b"), "so $a$ and *b*");
+  assert.equal(settle("from $5 to *ten"), "from $5 to *ten*");
+  assert.equal(settle("`$a"), "`$a`");
+  assert.equal(settle("x\n\n$"), "x\n\n");
+});
+
+test("brackets are held back until it shows what they are", () => {
+  assert.equal(settle("see ["), "see");
+  assert.equal(settle("see [the page]"), "see the page");
+  assert.equal(settle("see [the page] and"), "see [the page] and");
+  assert.equal(settle("- [x] "), "");
+  assert.equal(settle("- [x] done"), "- [x] done");
+});

@@ -76,14 +76,35 @@ export function settle(text) {
   if (inFence(text)) return withoutHalfFence(text);
   const start = text.lastIndexOf("\n") + 1;
   if (text.length - start > SETTLE_CHARS_MAX) return text;
-  // "- [", "- [x": a task whose box is not closed yet.
-  const line = text.slice(start).replace(/^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]?\]?$/, "$1")
-    // "[^1": a footnote's mark that is not closed yet; at the beginning of a line it may be the note itself.
-    .replace(/\[\^[^\]\s[]{0,60}$|^\[\^[^\]\s[]{1,60}\]:?[ \t]*$/, "");
-  if (/^[\s>]*(?:[-=*_+#~`:|]+|\d{1,9}[.)]?)?\s*$/.test(line) || /^\s*(?:`{3}|~{3})/.test(line)) {
+  const line = text
+    .slice(start)
+    // "- [", "- [x] ": a task whose box is not closed yet, or has no words.
+    .replace(/^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]?\]?\s*$/, "$1")
+    // "[", "[^1": a link's or a footnote's mark that is not closed yet; at the beginning of a line it may be the note itself.
+    .replace(/\[(?:\^[^\]\s[]{0,60})?$|^\[\^[^\]\s[]{1,60}\]:?[ \t]*$/, "")
+    // "[words]": what they lead to is still to come.
+    .replace(/(^|[^\]\\!])\[(?!\^|[ xX]?\])([^\][`]{1,200})\]$/, "$1$2");
+  if (/^[\s>]*(?:[-=*_+#~`:|$]+|\d{1,9}[.)]?)?\s*$/.test(line) || /^\s*(?:`{3}|~{3})/.test(line)) {
     return withoutHalfTable(text.slice(0, start));
   }
-  return withoutHalfTable(text.slice(0, start) + closeMarks(line));
+  return withoutHalfTable(text.slice(0, start) + closeFormula(line));
+}
+
+const CLOSED = /`[^`]*`|\$[^$\n]+\$|\\\(.*?\\\)/g;
+
+/**
+ * A line with its marks closed. A formula that it ends in is closed too: prices begin with a digit, formulas seldom.
+ * @param {string} line
+ */
+function closeFormula(line) {
+  const left = line.replace(CLOSED, (found) => " ".repeat(found.length));
+  const open = /(^|[^\\$\w])(\$(?![\s\d$])[^$]{0,120}|\$|\\\(.{0,120})$/.exec(left);
+  if (!open || left.includes("`")) return closeMarks(line);
+  const at = open.index + open[1].length;
+  const mark = line[at] === "$" ? "$" : "\\(";
+  const tex = line.slice(at + mark.length).replace(/\\$/, "").trim();
+  const before = line.slice(0, at);
+  return closeMarks(before) + (tex && `${before.slice(before.trimEnd().length)}${mark}${tex}${mark === "$" ? "$" : "\\)"}`);
 }
 
 /**

@@ -11,6 +11,9 @@ const IMAGE_SOURCE = /^(?:data:image\/(?:png|gif|jpeg|webp);|\/(?![/\\]))/i;
 /** @type {Record<string, string>} */
 const INLINE_MATHS = { "$$": "$$", "\\[": "\\]", "\\(": "\\)" };
 
+/** What may open a construct is followed to the end of its paragraph; all other signs are looked at where they stand. */
+const OPENERS = "[!<$\\:";
+
 /** What the sanitiser lets through: the elements that the rules below can make, no style, no id. */
 export const SANITISE = {
   ALLOWED_TAGS: (
@@ -88,7 +91,7 @@ function boundEffort(md) {
   md.block.ruler.at("table", countedTable, { alt: ["paragraph", "reference"] });
   md.block.ruler.before("table", "effort", (/** @type {any} */ state) => (take(state.env), false), { alt });
   md.inline.ruler.before("text", "effort", (/** @type {any} */ { env, src, pos }) => {
-    take(env, src.startsWith("://", pos) ? 10 : 1, src.length);
+    take(env, src.startsWith("://", pos) ? 10 : 1, OPENERS.includes(src[pos]) ? src.length : 0);
     return false;
   });
   md.core.ruler.at("inline", (/** @type {any} */ state) => {
