@@ -91,6 +91,11 @@ class Response:
                     raise Silent(f"no byte for {self._idle_timeout_s} s") from None
                 raise
             except BROKEN as error:
+                patience.end()
+                # What came before the break, while nobody was asking, has come all the same: the client keeps it, and tells
+                # of the break first. It has no public way to it.
+                if left := self._response.content._read_nowait(-1):  # noqa: SLF001
+                    yield left
                 raise Lost(fault(error)) from None
 
     async def body(self, *, at_most: int) -> bytes:

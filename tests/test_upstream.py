@@ -13,7 +13,7 @@ import time_machine
 from chat.providers.base import UpstreamRequest
 from chat.upstream import Lost, NotReached, Silent, Upstream, UpstreamFault, retry_after_s
 from tests.fakes.provider import ScriptedProvider
-from tests.fakes.script import Cut, End, Paced, Reset, Script, Stall, T, Wait, page, play, whole_answer
+from tests.fakes.script import FIN, Cut, End, Paced, Reset, Script, Stall, T, Wait, page, play, whole_answer
 
 KEY = "sk-secret-0123456789"
 PROMPT = b'{"messages":[{"role":"user","content":"a private question"}]}'
@@ -130,6 +130,24 @@ async def test_each_way_to_break_off_has_its_name(
     provider.script = play(*steps)
     data, found = await body_of(upstream, provider)
     assert (data, type(found)) == (T("Two"), fault)
+
+
+async def test_what_came_before_a_break_is_read_though_nobody_was_asking(
+    upstream: Upstream, provider: ScriptedProvider
+) -> None:
+    """A busy server asks for the next piece when the line is already known to be broken: the last words must not go."""
+    provider.script = play(T("Two"), Wait(5), T(" sets"), Wait(5), FIN("stop"), Wait(5), Reset())
+    async with upstream.open(request_to(provider.base_url)) as response:
+        pieces = response.chunks()
+        data = await anext(pieces)
+        for _ in range(2000):
+            if response._response.content.exception() is not None:
+                break
+            await asyncio.sleep(0.005)
+        data += await anext(pieces)
+        with pytest.raises(Lost):
+            await anext(pieces)
+    assert data == T("Two") + T(" sets") + FIN("stop")
 
 
 async def test_where_nobody_listens_nothing_was_reached(upstream: Upstream) -> None:
