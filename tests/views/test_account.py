@@ -110,7 +110,7 @@ async def test_the_data_come_in_pieces_and_are_all_there(monkeypatch: pytest.Mon
     assert (answer["Content-Type"], int(answer["Content-Length"])) == ("application/zip", len(body))
     assert len(pieces) == -(-len(body) // 100) > 3
     names = zipfile.ZipFile(io.BytesIO(body)).namelist()
-    assert [Path(name).parts[0] for name in names] == ["account.json", "conversations"]
+    assert [Path(name).parts[0] for name in names] == ["account.json", "conversations.json", "conversations"]
 
 
 async def _signed_in(client: AsyncClient) -> None:
