@@ -33,6 +33,25 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("domain")
 
 
+# --- several processes (`-n`): one file is one process's, the long ones first ---------------------------------------
+# Folders whose files start servers and browsers, and wait for real clocks: begun last, one of them would run alone. A folder
+# stays together, for what its files share is set up once per process.
+LONG = ("browser", "served", "bench", "management", "chaos", "engine")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Sort by folder; within one, as collected."""
+    if not hasattr(config, "workerinput"):
+        return
+    here = Path(__file__).parent
+
+    def place(item: pytest.Item) -> int:
+        folder = item.path.relative_to(here).parts[0]
+        return LONG.index(folder) if folder in LONG else len(LONG)
+
+    items.sort(key=place)
+
+
 # --- no skips in CI: begin ----------------------------------------------------------------------------------
 # A skip is a test that says nothing and looks green. At a desk it is allowed (no Chromium, no Node); with
 # CI=true every skip, expected failure and unexpected pass is an error, when collected as well as when run.
