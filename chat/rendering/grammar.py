@@ -129,11 +129,15 @@ def _effort(env: Env) -> Effort:
 
 # --- What the elements look like ----------------------------------------------------------------------------
 def _house_style(state: StateCore) -> None:
-    """Headings start below the page's own; alignment is a class, as the policy forbids style attributes; tasks."""
+    """Headings start below the page's own, and none is left out; alignment is a class, as the policy forbids style
+    attributes; tasks."""
     lists: list[Token] = []
+    outline: list[int] = []  # the levels, as written, of the headings under which one stands
     for at, token in enumerate(state.tokens):
-        if token.type in {"heading_open", "heading_close"}:
-            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+        if token.type == "heading_open":
+            token.tag = _heading(token, outline)
+        elif token.type == "heading_close":
+            token.tag = f"h{min(6, 2 + len(outline) + (token.level > 0))}"
         elif token.type in {"th_open", "td_open"}:
             style = str(token.attrs.pop("style", ""))
             if style:
@@ -146,6 +150,18 @@ def _house_style(state: StateCore) -> None:
             item, paragraph = state.tokens[at - 2 : at]
             if (item.type, paragraph.type) == ("list_item_open", "paragraph_open"):
                 _mark_task(token, item, lists[-1])
+
+
+def _heading(token: Token, outline: list[int]) -> str:
+    """A model may begin with any level, and pass over some; a listener walks by them, and would miss what is not there. In
+    a list or a quotation, where it heads nothing of the document, it stands below what it stands under."""
+    if token.level:
+        return f"h{min(6, 3 + len(outline))}"
+    level = int(token.tag[1])
+    while outline and outline[-1] >= level:
+        outline.pop()
+    outline.append(level)
+    return f"h{min(6, 2 + len(outline))}"
 
 
 def _mark_task(inline: Token, item: Token, parent: Token) -> None:

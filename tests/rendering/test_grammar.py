@@ -11,7 +11,7 @@ from chat.rendering import render
 
 CASES = [
     ("emphasis", "**b** ~~x~~ `c`", "<p><strong>b</strong> <s>x</s> <code>c</code></p>\n"),
-    ("headings start below the page's own", "# A\n\n##### B", "<h3>A</h3>\n<h6>B</h6>\n"),
+    ("headings start below the page's own", "# A\n\n##### B", "<h3>A</h3>\n<h4>B</h4>\n"),
     ("raw HTML stays text", "<b>x</b>", "<p>&lt;b&gt;x&lt;/b&gt;</p>\n"),
     (
         "alignment is a class, because style attributes are forbidden by the policy",

@@ -173,9 +173,16 @@ function plainParagraphs(text, Token) {
 function houseStyle(state) {
   /** @type {any[]} */
   const lists = [];
+  /** The levels, as written, of the headings under which one stands: those of the text so far are handed in. @type {number[]} */
+  const outline = (state.env.outline ??= []);
   state.tokens.forEach((/** @type {any} */ token, /** @type {number} */ at) => {
+    if (token.type === "heading_open" && token.level === 0) {
+      const level = Number(token.tag[1]);
+      while ((outline.at(-1) ?? 0) >= level) outline.pop();
+      outline.push(level);
+    }
     if (token.type === "heading_open" || token.type === "heading_close") {
-      token.tag = `h${Math.min(6, Number(token.tag[1]) + 2)}`;
+      token.tag = `h${Math.min(6, 2 + outline.length + (token.level > 0 ? 1 : 0))}`;
     } else if (token.type === "th_open" || token.type === "td_open") {
       const style = token.attrGet("style");
       token.attrs = style ? [["class", style.replace("text-align:", "")]] : null;

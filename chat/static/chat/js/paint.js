@@ -57,7 +57,10 @@ export class Painter {
   #frames;
   /** A fence that is being written. @type {OpenFence | null} */
   #code = null;
-  /** Link definitions so far; they count for what comes after them. And the numbers of footnotes. @type {{references?: object, notes: Map<string, number>}} */
+  /**
+   * Link definitions and headings so far; they count for what comes after them. And the numbers of footnotes.
+   * @type {{references?: object, outline?: number[], notes: Map<string, number>}}
+   */
   #env = { notes: new Map() };
   /** How much of the complete lines was looked at for a cut. */
   #seen = 0;
@@ -149,7 +152,7 @@ export class Painter {
     const text = this.#lead + this.#tail.slice(this.#cut);
     const complete = completeLines(text);
     // What is still to come may be half a definition.
-    const env = { ...this.#env, references: { ...this.#env.references } };
+    const env = this.#known();
     const tokens = md.parse(settle(text), env);
     const tree = blocks(tokens);
     if (withoutLead(tree, this.#steps).some((loose, at) => loose && !this.#steps[at].loose)) return false;
@@ -160,6 +163,11 @@ export class Painter {
     return true;
   }
 
+  /** What the settled text says, for a text of which nothing is settled yet. */
+  #known() {
+    return { ...this.#env, references: { ...this.#env.references }, outline: [...(this.#env.outline ?? [])] };
+  }
+
   /**
    * Move the cut to the last block, and into it.
    * @param {Markdown} md
@@ -167,7 +175,7 @@ export class Painter {
    */
   #advance(md, complete) {
     this.#seen = complete.length;
-    const tokens = md.parse(complete, { ...this.#env, references: { ...this.#env.references } });
+    const tokens = md.parse(complete, this.#known());
     // Whether a formula is one shows when it ends.
     if (tokens.some(({ type, meta }) => type === "math_block" && meta.open)) return;
     loosen(tokens, this.#steps);
@@ -187,7 +195,7 @@ export class Painter {
     const inside = cut && frames ? this.#cut + offset(cut.line) - this.#lead.length - start : 0;
     if (!isNew && inside <= this.#cut) return;
     const settled = complete.slice(0, offset(cut && frames ? cut.line : last.map[0]));
-    if (/\]:/.test(settled)) md.parse(settled, this.#env);
+    if (/\]:|^ {0,3}(?:#|=+[ \t]*$|-+[ \t]*$)/m.test(settled)) md.parse(settled, this.#env);
     if (isNew) this.#settle(start, top.previousSibling);
     if (!cut || !frames) {
       if (!isNew) this.#lead = lead;
