@@ -140,6 +140,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "chat.compression.CompressPages",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -236,10 +237,11 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG or "pytest" in sys.modules
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "chat.collected.CollectedFiles"
     },
 }
 WHITENOISE_USE_FINDERS = DEBUG
+WHITENOISE_ALLOW_ALL_ORIGINS = False  # no page of another origin has any use for our files
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 
 # --- Logs -----------------------------------------------------------------------------------------------------------
