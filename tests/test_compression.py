@@ -13,7 +13,7 @@ TEXT = b"<p>Two to three minutes.</p>" * 100
 def answered(response: HttpResponseBase, *, takes: str = "gzip, deflate, br") -> HttpResponseBase:
     request = HttpRequest()
     request.META["HTTP_ACCEPT_ENCODING"] = takes
-    return CompressPages(lambda _: response)(request)
+    return CompressPages(lambda _: response).process_response(request, response)
 
 
 def test_a_page_is_compressed_for_who_takes_that() -> None:

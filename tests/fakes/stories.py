@@ -31,6 +31,7 @@ from tests.fakes.script import (
     whole_answer,
     words,
 )
+from tests.fakes.treatise import TREATISE
 from tests.plans import plan_json
 
 TOKEN_CHARS = 5
@@ -93,6 +94,12 @@ def _tokens(rest: list[str]) -> Script:
     return play(Wait(200), Paced(pieces, rate), FIN("stop"), USAGE(9, count), DONE)
 
 
+def _treatise(rest: list[str]) -> Script:
+    """`treatise MS`: a long answer with everything in it, seven letters at a time, so that marks arrive in halves."""
+    pieces = tuple(T(TREATISE[at : at + 7]) for at in range(0, len(TREATISE), 7))
+    return play(Paced(pieces, 1000 / float(rest[0] if rest else 8)), FIN("stop"), USAGE(9, len(pieces)), DONE)
+
+
 def _reason(_: list[str]) -> Script:
     steps: list[Step] = []
     for word in words("First I look at the question. Then I look for a short and true reply."):
@@ -141,6 +148,7 @@ STORIES: dict[str, Callable[[list[str]], Script]] = {
     "reason": _reason,
     "slow": _numbers,
     "tokens": _tokens,
+    "treatise": _treatise,
     "rest": lambda _: whole_answer(COACH, ms=10),
     "eat": lambda _: whole_answer(MEAL, ms=60),
     "careful": lambda _: whole_answer(SAFE, ms=60),
