@@ -13,7 +13,9 @@ from tests.browser.staged import Stage
 
 class Shown(NamedTuple):
     """Something to look at: a scene by its name, or the page at `path`, where {name} stands for the address of what the
-    stage has under that name. `url_name` says which addresses are seen here, separated by spaces."""
+    stage has under that name. `url_name` says which addresses are seen here, separated by spaces. `press` is pressed on the
+    page, or `sends` put into its line and sent as a plain form: what answers with `status` is what is seen. `html` is a page
+    that no address has on purpose."""
 
     name: str
     says: str
@@ -22,10 +24,27 @@ class Shown(NamedTuple):
     url_name: str = ""
     person: str = "mira"
     status: int = 200
+    press: str = ""
+    sends: str = ""
+    html: str = ""
 
 
 PAGES = [
     Shown("first", "The first page: what it is, examples, which model answers.", "/", url_name="chat:home"),
+    Shown("edit", "A message, to be asked again.", "{edit}", url_name="chat:edit"),
+    Shown("edit-draft", "A draft becomes one's own.", "{edit_draft}", url_name="chat:edit_draft"),
+    Shown("editing", "The same in its place.", "{versions}", press=".asked [data-edit]"),
+    Shown("editing-reply", "An answer becomes one's own.", "{versions}", press=".status [data-edit]"),
+    Shown(
+        "versions",
+        "A message and a reply with versions; what a reply took.",
+        "{versions}",
+        press=".facts summary",
+    ),
+    Shown("again", "Another answer.", "{again}", url_name="chat:again"),
+    Shown("asking-again", "The same in its place.", "{versions}", press="[data-again]"),
+    Shown("delete-version", "A version goes.", "{delete_version}", url_name="chat:delete_version"),
+    Shown("elsewhere", "A hit on another branch.", "{elsewhere}", url_name="chat:message"),
     Shown("rename", "A conversation gets another name.", "{ready}rename/", url_name="chat:rename"),
     Shown("delete", "Deleting asks first.", "{ready}delete/", url_name="chat:delete"),
     Shown("conversations", "All conversations.", "/conversations/", url_name="chat:conversations"),
@@ -43,6 +62,12 @@ PAGES = [
     Shown("preset", "One preset.", "{preset}", url_name="chat:preset"),
     Shown("usage", "Tokens and prices by month.", "/usage/", url_name="chat:usage"),
     Shown("shortcuts", "The keyboard's shortcuts.", "/shortcuts/", url_name="chat:shortcuts"),
+    Shown("imported", "What came of an import.", "{imported}", url_name="chat:import"),
+    Shown("busy", "A reply is being written already.", "{draft}", status=409, sends="And then?"),
+    Shown("too-fast", "More than an hour holds.", "/", status=429, sends="How often?", person="eva"),
+    Shown("too-old", "A form without its token.", "/", status=403, sends="!And then?"),
+    Shown("too-large", "More than a form may hold.", "/", status=413, sends="…"),
+    Shown("broken", "Something broke.", html="broken", status=500),
     Shown("not-found", "Nothing here, or not yours.", "/conversations/nothing/", status=404),
     Shown("sign-in", "Signing in.", "/accounts/login/", url_name="account_login", person=""),
     Shown("sign-up", "Signing up.", "/accounts/signup/", url_name="account_signup", person=""),
@@ -124,7 +149,6 @@ PAGES = [
 COMMAND = "a command: POST alone"
 DATA = "data for the script, no page"
 ELSEWHERE = "in the middle of a walk that tests/accounts/ and tests/browser/ go"
-VERSIONS = "a form of a message's versions; its walk looks at it, axe not yet"
 OFF = "a way to sign in that is switched off here"
 NO_PAGES = {
     "account_confirm_email": ELSEWHERE,
@@ -147,20 +171,14 @@ NO_PAGES = {
     "chat:contents": "a fragment of every page",
     "chat:delete_preset": COMMAND,
     "chat:events": DATA,
-    "chat:again": VERSIONS,
     "chat:continue": COMMAND,
-    "chat:delete_version": VERSIONS,
-    "chat:edit": VERSIONS,
-    "chat:edit_draft": VERSIONS,
     "chat:switch": COMMAND,
     "chat:export_everything": "a file of a person",
     "chat:export_json": "a file of a person",
     "chat:export_md": "a file of a person",
-    "chat:import": "the report of an import, which tests/views/test_imports.py reads",
     "chat:revoke": COMMAND,
     "chat:language": COMMAND,
     "chat:manifest": DATA,
-    "chat:message": "the way to a message in its conversation",
     "chat:pin": COMMAND,
     "chat:unpin": COMMAND,
     "chat:archive": COMMAND,
@@ -191,6 +209,18 @@ ABANDON = """(name) => {
 }"""
 
 
+# As a browser without a script sends it; "!" leaves the token out, "…" is more than a form may hold.
+SEND = """(text) => {
+  const form = document.querySelector("form.composer");
+  if (text.startsWith("!")) form.querySelector("[name=csrfmiddlewaretoken]").value = "";
+  const line = form.elements.text;
+  const sent = Object.assign(document.createElement("input"), {type: "hidden", name: line.name});
+  sent.value = text === "…" ? "x".repeat(2600000) : text.replace("!", "");
+  line.replaceWith(sent);
+  HTMLFormElement.prototype.submit.call(form);
+}"""
+
+
 def open_page(page: Page, stage: Stage, each: Shown) -> None:
     """Go there, and wait until it stands as it will stand."""
     if each.person:
@@ -198,9 +228,21 @@ def open_page(page: Page, stage: Stage, each: Shown) -> None:
     path = stage.path(each.scene) if each.scene else each.path
     for name in [*(scene.name for scene in SCENES), *stage.more]:
         path = path.replace(f"{{{name}}}", stage.path(name))
+    if each.html:
+        body = stage.more[each.html]
+        page.route("**/broken/", lambda route: route.fulfill(status=500, content_type="text/html", body=body))
+        path = "/broken/"
     answer = page.goto(f"{stage.url}{path}")
+    if each.sends:
+        with page.expect_navigation() as navigation:
+            page.evaluate(SEND, each.sends)
+        answer = navigation.value
     assert answer is not None
     assert answer.status == each.status, (path, answer.status, answer.text()[:300])
+    if each.press:
+        page.wait_for_load_state("load")  # the scripts run before that
+        page.locator(each.press).last.click()
+        expect(page.locator(".turn form.edit, .models, .facts[open]")).to_be_visible()
     if not each.scene:
         return
     scene = next(scene for scene in SCENES if scene.name == each.scene)

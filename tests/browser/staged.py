@@ -17,12 +17,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tests.browser.scenes import QUESTION, SCENES, SHORT, Scene
+from tests.browser.scenes import ANSWER, QUESTION, SCENES, SHORT, Scene
 from tests.fakes import prepared
 from tests.fakes.processes import ROOT, ProviderProcess, ServerProcess, environment
 
 LEASE = dt.timedelta(hours=2)
 NAME, PASSWORD = "mira", "long-enough-mira-93"
+LIMIT = {"GYMNASIA_MESSAGES_PER_HOUR": "100"}
 MODEL: dict[str, Any] = {"endpoint": "compatible", "model": "scripted-1"}
 
 
@@ -34,10 +35,74 @@ def stage() -> dict[str, Any]:
     made = {scene.name: _conversation(scene, user) for scene in SCENES}
     guarded = get_user_model().objects.create_user("rui", password=PASSWORD)
     return {
-        "sessions": {"mira": _session(user), "rui": _session(guarded)},
+        "sessions": {"mira": _session(user), "rui": _session(guarded), "eva": _session(_hasty())},
         "conversations": made,
-        "more": _more(user, made["reading"]) | _second_step(guarded),
+        "more": _more(user, made["reading"]) | _second_step(guarded) | _versions(user) | _errors(),
     }
+
+
+def _hasty() -> Any:
+    """Somebody who has asked as often as an hour allows."""
+    from django.conf import settings
+    from django.contrib.auth import get_user_model
+    from django.utils import timezone
+
+    from chat.models import Generation
+
+    user = get_user_model().objects.create_user("eva", password=PASSWORD)
+    now = timezone.now()
+    Generation.objects.bulk_create(
+        Generation(user=user, number=number, state="failed", reason="internal", ended_at=now)
+        for number in range(settings.GYMNASIA.messages_per_hour)
+    )
+    return user
+
+
+def _versions(user: Any) -> dict[str, str]:
+    """A conversation whose message and whose reply have versions, and the forms that make them."""
+    from chat import branches, conversations, generations
+    from chat.models import Import, Message
+    from tests import rows
+
+    row = rows.ended(generations.send(user=user, text="How long?", **MODEL), rows.reading("Two minutes."))
+    assert row.parent is not None
+    again = rows.ended(
+        branches.edit_question(row.parent, user=user, text=QUESTION), rows.reading(ANSWER, reasoning_parts=[])
+    )
+    last = rows.ended(generations.retry(again, user=user), rows.reading(SHORT, reasoning_parts=[]))
+    conversation = rows.conversation_of(last)
+    conversations.rename(conversation, "Rest between sets: versions")
+    question, answer = last.parent_id, Message.objects.get(generation=last).pk
+    cut = generations.send(user=user, text="And then?", **MODEL)
+    _bring(cut, next(scene for scene in SCENES if scene.name == "cut"))
+    brought = Import.objects.create(
+        user=user,
+        name="conversations.json",
+        size=81_234,
+        ended=row.created,
+        came=41,
+        messages=612,
+        already=2,
+        refused=1,
+        refusals=[["Untitled", "empty_message"]],
+        left_out={"tool": 7, "picture": 2},
+    )
+    return {
+        "versions": f"/conversations/{conversation.pk}/",
+        "edit": f"/messages/{question}/edit/",
+        "again": f"/generations/{last.pk}/again/",
+        "delete_version": f"/messages/{answer}/delete/",
+        "elsewhere": f"/messages/{row.parent_id}/",
+        "edit_draft": f"/generations/{cut.pk}/edit/",
+        "imported": f"/import/{brought.pk}/",
+    }
+
+
+def _errors() -> dict[str, str]:
+    """The page that needs nothing of what may have broken."""
+    from django.template.loader import render_to_string
+
+    return {"broken": render_to_string("500.html")}
 
 
 def _second_step(user: Any) -> dict[str, str]:
@@ -191,13 +256,13 @@ def staged_server(data: Path, provider: ProviderProcess) -> Iterator[Stage]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.browser.staged"],
         cwd=ROOT,
-        env=environment(GYMNASIA_DATA=str(data), OPENAI_COMPATIBLE_URL=provider.base_url),
+        env=environment(GYMNASIA_DATA=str(data), OPENAI_COMPATIBLE_URL=provider.base_url, **LIMIT),
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    with ServerProcess(data, provider_url=provider.base_url) as server:
+    with ServerProcess(data, provider_url=provider.base_url, **LIMIT) as server:
         yield Stage(server, **json.loads(done.stdout))
 
 

@@ -136,7 +136,7 @@ export class Versions {
       const at = all.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
       all[(at + step + all.length) % all.length]?.focus();
     });
-    document.body.append(menu);
+    (document.getElementById("main") ?? document.body).append(menu); // in a landmark, as everything that can be read
     menu.showPopover();
     const place = link.getBoundingClientRect();
     const { width, height } = menu.getBoundingClientRect();
