@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.template.defaultfilters import filesizeformat
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -110,7 +111,7 @@ class AskForm(forms.Form):
                     "This is %(over)s characters over the limit of %(limit)s. Shorten it a little.",
                     over,
                 )
-                % {"over": over, "limit": self._max_chars}
+                % {"over": _read(over), "limit": _read(self._max_chars)}
             )
         return text
 
@@ -163,7 +164,7 @@ class AskForm(forms.Form):
         except attachments.NotTaken as error:
             raise ValidationError(
                 NOT_TAKEN[error.why]
-                % {"name": error.name, "limit": filesizeformat(error.limit), "chars": error.limit}
+                % {"name": error.name, "limit": filesizeformat(error.limit), "chars": _read(error.limit)}
             ) from error
 
 
@@ -215,12 +216,18 @@ def keep_preset(form: PresetForm) -> bool:
     return True
 
 
+def _read(number: int) -> str:
+    """As people of the language read it."""
+    return number_format(number, 0, use_l10n=True, force_grouping=True)
+
+
 def _bounded(text: str) -> str:
     """Words for a model go with every request: they are as long as a message may be, at most."""
     text = text.replace("\r\n", "\n").strip()
     longest = settings.GYMNASIA.max_message_chars
     if len(text) > longest:
         raise ValidationError(
-            _("This has %(got)s characters; %(limit)s is the most.") % {"got": len(text), "limit": longest}
+            _("This has %(got)s characters; %(limit)s is the most.")
+            % {"got": _read(len(text)), "limit": _read(longest)}
         )
     return text

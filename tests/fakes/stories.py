@@ -136,6 +136,7 @@ STORIES: dict[str, Callable[[list[str]], Script]] = {
     "filter": lambda _: play(*_start(), FIN("content_filter"), DONE),
     "empty": lambda _: play(FIN("stop"), USAGE(9, 0), DONE),
     "refuse": _refuse,
+    "rtl": lambda _: whole_answer("ابدأ ببطء، وزد قليلاً كل أسبوع."),
     "error": _error,
     "busy": lambda _: _json(429, "Slow down.", "rate_limit_error", Retry_After="1"),
     "denied": lambda _: _json(401, "Incorrect API key provided.", "invalid_request_error"),

@@ -1,6 +1,7 @@
 """Every way to end short of an answer has its own sentence, and no answer has one."""
 
 import pytest
+from django.utils import translation
 
 from chat.replies import endings
 from chat.states.generation import GENERATION, State
@@ -23,6 +24,24 @@ def test_sentences_are_distinct() -> None:
     rows += [each.ending for each in endings.PAGE_ENDINGS if each.name == "signedOut"]
     sentences = [str(row.sentence) for row in rows]
     assert sorted(set(sentences)) == sorted(sentences)
+
+
+@pytest.mark.parametrize("language", ["pt-br", "es"])
+def test_every_sentence_and_mark_is_in_each_language(language: str) -> None:
+    """A person reads why there is no answer in their own language, or does not know what to do."""
+    rows = [*endings.REASONS.values(), *endings.STATES.values(), endings.PROVIDER_BROKE]
+    rows += [each.ending for each in endings.PAGE_ENDINGS]
+
+    def said() -> list[str]:
+        waits = endings.ending("failed", "rate_limited", "HTTP 429; asked to wait 600 s")
+        assert waits is not None
+        return [str(waits.sentence), *(str(row.sentence) for row in rows), *map(str, endings.MARKS.values())]
+
+    with translation.override("en"):
+        english = said()
+    with translation.override(language):
+        theirs = said()
+    assert [one for one, other in zip(theirs, english, strict=True) if one == other] == []
 
 
 def test_every_kind_has_a_mark() -> None:

@@ -1,15 +1,19 @@
 """The settings page, the data to take along, and the end of an account."""
 
 import io
+import re
 import zipfile
+from html import unescape
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
+from django.urls import resolve
 
-from chat.models import Generation
+from chat import sharing, urls
+from chat.models import Generation, Preset
 from chat.views import account
 from tests.rows import ended, reading, sent
 from tests.visitors import user
@@ -50,9 +54,62 @@ def test_the_menu_leads_to_the_settings_and_they_lead_everywhere(fresh: Client) 
         "/accounts/sessions/",
         "/settings/download/",
         "/settings/delete/",
+        "/instructions/",
+        "/presets/",
+        "/plans/",
+        "/usage/",
+        "/shared/",
+        "/import/",
+        "/conversations.json",
     ):
         assert f'href="{link}"' in page
     assert fresh.get("/accounts/2fa/")["Location"] == "/settings/"
+
+
+FILES = {"chat:export_everything", "chat:export_json", "chat:export_md", "chat:download"}
+NO_LINK = {
+    "chat:contents": "the list, for the script",
+    "chat:events": "data for the script",
+    "chat:standing": "how replies stand, for a page that nobody looks at",
+    "chat:manifest": "for the telephone",
+    "chat:turn": "a turn, for the script",
+    "chat:stop": "as long as a reply is being written",
+    "chat:continue": "where a reply came to its limit",
+    "chat:edit_draft": "where a reply is no answer",
+    "chat:switch": "where there are versions",
+    "chat:unpin": "of what is pinned",
+    "chat:unarchive": "of what is in the archive",
+    "chat:restore": "of what was deleted a moment ago",
+    "chat:attachment": "where a file went along",
+    "chat:import": "after an import",
+}
+
+
+def test_every_page_is_reached_by_links_from_the_first_one(fresh: Client, bea: User) -> None:
+    """Nobody has to know an address: whatever there is, a person finds by going from page to page."""
+    row = ended(sent(bea, "How long?"), reading())
+    assert row.conversation is not None
+    sharing.share(row.conversation, by=bea)
+    Preset.objects.create(user=bea, name="Brief", text="Be brief.")
+    found, waiting = set(), ["/", "/search/?q=long"]
+    while waiting:
+        path = waiting.pop()
+        name = resolve(urlsplit(path).path).view_name
+        if name in found:
+            continue
+        found.add(name)
+        if not name.startswith("chat:") or name in FILES or name == "chat:delete_account":
+            continue
+        html = fresh.get(path, follow=True).content.decode()
+        waiting += [
+            unescape(each) for each in re.findall(r'<a\b[^>]*\bhref="(?:http://testserver)?(/[^"]*)"', html)
+        ]
+        waiting += [
+            f"{urlsplit(path).path}{each}" for each in re.findall(r'<a\b[^>]*\bhref="(\?[^"]*)"', html)
+        ]
+        found |= {resolve(each).view_name for each in re.findall(r'action="(/[^"]*)"', html)}
+    names = {f"chat:{each.name}" for each in urls.urlpatterns if each.name}
+    assert names - found == set(NO_LINK)
 
 
 @pytest.mark.parametrize("path", ["/settings/", "/settings/download/", "/settings/delete/"])

@@ -29,7 +29,7 @@ def test_one_is_made_changed_and_deleted(page: Client, ana: User) -> None:
         ({"name": "Brief", "text": "a"}, "You have a preset of this name already."),
         ({"name": "", "text": "a"}, "This field is required."),
         ({"name": "New", "text": " "}, "This field is required."),
-        ({"name": "New", "text": "a" * 32_001}, "This has 32001 characters; 32000 is the most."),
+        ({"name": "New", "text": "a" * 32_001}, "This has 32,001 characters; 32,000 is the most."),
         ({"name": "New", "text": "a\x00"}, "Null characters are not allowed."),
     ],
 )
