@@ -172,6 +172,7 @@ NO_PAGES = {
     "chat:delete_preset": COMMAND,
     "chat:events": DATA,
     "chat:continue": COMMAND,
+    "chat:standing": DATA,
     "chat:switch": COMMAND,
     "chat:export_everything": "a file of a person",
     "chat:export_json": "a file of a person",

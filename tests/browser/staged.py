@@ -23,7 +23,7 @@ from tests.fakes.processes import ROOT, ProviderProcess, ServerProcess, environm
 
 LEASE = dt.timedelta(hours=2)
 NAME, PASSWORD = "mira", "long-enough-mira-93"
-LIMIT = {"GYMNASIA_MESSAGES_PER_HOUR": "100"}
+LIMIT: dict[str, Any] = {"GYMNASIA_MESSAGES_PER_HOUR": "100"}
 MODEL: dict[str, Any] = {"endpoint": "compatible", "model": "scripted-1"}
 
 
@@ -222,7 +222,9 @@ def _bring(row: Any, scene: Scene) -> None:
         target = GENERATION.next_state(State(row.state), trigger)
         assert target is not None
         reason = Reason(scene.reason) if target in GENERATION.finals else None
-        journal.fire(row, trigger, seen=row.state, actor="stage", reason=reason, **rows.times_of(target))
+        more = {"cancelled_by_id": row.user_id} if target is State.cancelled else {}
+        times = rows.times_of(target)
+        journal.fire(row, trigger, seen=row.state, actor="stage", reason=reason, **times, **more)
     if scene.unfinished:
         Generation.objects.filter(pk=row.pk).update(owner="stage", lease_until=timezone.now() + LEASE)
 

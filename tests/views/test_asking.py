@@ -110,7 +110,12 @@ def test_second_send_is_answered_with_stop_beside_it(page: Client, ana: User) ->
     [
         ("", "", "Write something first.", ""),
         (" \r\n ", "", "Write something first.", " \r\n "),
-        ("a" * 32_001, "", "This is 1 character over the limit of 32,000. Shorten it a little.", "a" * 32_001),
+        (
+            "a" * 32_001,
+            "",
+            "This is 1 character over the limit of 32,000. Shorten it a little.",
+            "a" * 32_001,
+        ),
         (
             "a\x00b",
             "",
