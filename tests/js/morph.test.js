@@ -68,3 +68,13 @@ test("softly it is the same, with pauses; who left the page is left alone", asyn
   performance.now = now;
   assert.deepEqual([isDone, left.children.length], [false, 2]);
 });
+
+test("a long line of words and marks is set in ink as one", async () => {
+  const line = (word) => h("p", {}, ...Array.from({ length: 60 }, (_, at) => h("em", {}, `${word} ${at}`)));
+  const target = h("div", {}, line("draft"));
+  const [draft] = target.children;
+  const said = line("said");
+  await morphSoftly(target, h("div", {}, said), () => false);
+  assert.deepEqual([target.children.length, target.firstChild], [1, said]);
+  assert.equal(draft.parentNode, null);
+});

@@ -31,11 +31,13 @@ export function isTouched(details) {
  * @param {Node} source
  * @param {ChildNode | null} [anchor]
  * @param {Later} [later]
+ * @param {boolean} [whole] whether long lines may become other elements: nobody holds them any more
  */
-export function morph(target, source, anchor = null, later = undefined) {
-  for (const step of steps(target, source, anchor, later)) void step;
+export function morph(target, source, anchor = null, later = undefined, whole = false) {
+  for (const step of steps(target, source, anchor, later, whole)) void step;
 }
 
+const LINE_NODES = 50;
 /** So long the page may be kept from the reader's hand in one go. */
 const SLICE_MS = 8;
 
@@ -48,7 +50,7 @@ const SLICE_MS = 8;
  */
 export async function morphSoftly(target, source, isStale) {
   let begun = performance.now();
-  for (const step of steps(target, source, null)) {
+  for (const step of steps(target, source, null, undefined, true)) {
     void step;
     if (performance.now() - begun < SLICE_MS) continue;
     await new Promise((done) => setTimeout(done));
@@ -63,8 +65,9 @@ export async function morphSoftly(target, source, isStale) {
  * @param {Node} source
  * @param {ChildNode | null} anchor
  * @param {Later} [later]
+ * @param {boolean} [whole]
  */
-function* steps(target, source, anchor, later) {
+function* steps(target, source, anchor, later, whole) {
   let old = anchor ? anchor.nextSibling : target.firstChild;
   for (let fresh = source.firstChild; fresh; fresh = source.firstChild) {
     const match = find(old, fresh);
@@ -73,7 +76,7 @@ function* steps(target, source, anchor, later) {
       while (old && old !== match) old = remove(old);
       old = match.nextSibling;
       fresh.remove();
-      update(match, fresh, later);
+      update(match, fresh, later, whole);
     }
     yield;
   }
@@ -118,16 +121,22 @@ function remove(node) {
  * @param {ChildNode} old
  * @param {ChildNode} fresh
  * @param {Later} [later]
+ * @param {boolean} [whole]
  */
-function update(old, fresh, later) {
+function update(old, fresh, later, whole) {
   if (old instanceof CharacterData && fresh instanceof CharacterData) {
     if (old.data === fresh.data) return;
     // A node that is changed costs what the whole paragraph around it costs; a new one costs itself.
     if (isSelected(old)) setText(old, fresh.data);
     else old.replaceWith(fresh);
   } else if (old instanceof Element && fresh instanceof Element && !old.isEqualNode(fresh)) {
+    // Each node that goes out of a long line of them costs what all of it costs; the whole costs it once.
+    if (whole && /^(?:P|CODE)$/.test(old.nodeName) && old.childNodes.length > LINE_NODES && !isSelected(old)) {
+      old.replaceWith(fresh);
+      return;
+    }
     setAttributes(old, fresh);
-    if (!later?.(old, fresh)) morph(old, fresh, null, later);
+    if (!later?.(old, fresh)) morph(old, fresh, null, later, whole);
   }
 }
 
