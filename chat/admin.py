@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from django.db.models import Model, QuerySet
@@ -48,8 +49,10 @@ class ReadOnly(Base):
     """Looking needs the model's view permission; the rest is refused to everybody, superusers included."""
 
     actions = None
-    list_per_page = 50
-    show_full_result_count = False
+    list_per_page, show_full_result_count = 50, False
+
+    class Media:
+        css = {"all": ["chat/css/audit.css"]}
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 (Django passes it)
         return False
@@ -78,10 +81,29 @@ def table(head: Iterable[Any], rows: Iterable[tuple[Any, ...]]) -> SafeString | 
     if not body:
         return NOTHING
     return format_html(
-        "<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>",
+        '<div class="audit" tabindex="0"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>',
         format_html_join("", "<th>{}</th>", [(cell,) for cell in head]),
         format_html_join("", "<tr>{}</tr>", body),
     )
+
+
+class AskedBy(admin.SimpleListFilter):
+    """Whose replies: those who asked last, and whoever is looked at; a list of everybody would have no end."""
+
+    title, parameter_name = _("user"), "user"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002
+        lately = Generation.objects.exclude(user=None).order_by("-created").values_list("user", flat=True)
+        people = get_user_model().objects.filter(pk__in=[*dict.fromkeys(lately[:500])][:15] + self.chosen)
+        return [(str(person.pk), person.get_username()) for person in people.order_by("username")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Generation]) -> QuerySet[Generation]:  # noqa: ARG002
+        return queryset.filter(user__in=self.chosen) if self.value() else queryset
+
+    @property
+    def chosen(self) -> list[int]:
+        value = self.value() or ""  # of an address: it may be anything
+        return [int(value)] if value.isdecimal() and len(value) < 19 else []
 
 
 @admin.register(Generation)
@@ -94,6 +116,7 @@ class GenerationAdmin(ReadOnly):
         ("reason", admin.AllValuesFieldListFilter),
         ("endpoint", admin.AllValuesFieldListFilter),
         ("model", admin.AllValuesFieldListFilter),
+        AskedBy,
         "created",
     )
     search_fields = ("id", "user__username", "user__email", "provider_response_id")

@@ -186,6 +186,20 @@ def test_lists_can_be_searched_and_filtered(
     assert len(re.findall(r'<th class="field-created', html)) == found
 
 
+def test_replies_are_filtered_by_who_asked(root: Client, rows: tuple[Generation, Generation]) -> None:
+    """Those who asked last are offered, and whoever is looked at; an address that names nobody finds nothing."""
+    ana, eva = rows[0].user_id, person("eva").pk
+    sent(person("bia"))
+    url = address(Generation, "changelist")
+    found = {
+        chosen: len(re.findall(r'<th class="field-created', text_of(root, f"{url}?user={chosen}")))
+        for chosen in ("", ana, eva, "x", "9" * 40, "1" * 18)
+    }
+    assert found == {"": 3, ana: 2, eva: 0, "x": 0, "9" * 40: 0, "1" * 18: 0}
+    assert [f"?user={pk}" in text_of(root, url) for pk in (ana, eva)] == [True, False]
+    assert f"?user={eva}" in text_of(root, f"{url}?user={eva}")
+
+
 def test_an_id_is_found_as_it_is_written_elsewhere(root: Client, rows: tuple[Generation, Generation]) -> None:
     """With its hyphens, from a log or an address."""
     for model, key in (
