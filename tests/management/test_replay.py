@@ -32,7 +32,7 @@ def path(case: Case) -> Path:
 def replay(*arguments: object) -> Any:
     """Call the command and read what it prints."""
     out = io.StringIO()
-    call_command("replay", *map(str, arguments), stdout=out)
+    call_command("replay", *map(str, arguments), stdout=out, stderr=io.StringIO())
     text = out.getvalue()
     assert text.count("\n") == 1
     return json.loads(text)
@@ -127,3 +127,15 @@ def test_a_mistake_is_one_line_in_the_shell(arguments: list[str]) -> None:
         check=False,
     )
     assert (done.returncode != 0, done.stdout, done.stderr.count("\n")) == (True, "", 1)
+
+
+def test_a_body_of_another_wire_is_told(tmp_path: Path) -> None:
+    """Beside the reading, which says no more than that nothing came: the commonest mistake at this command."""
+    body = tmp_path / "body"
+    body.write_bytes(b'data: {"type":"message_start"}\n\n')
+    out, err = io.StringIO(), io.StringIO()
+    call_command("replay", "--wire", "openai_chat", str(body), stdout=out, stderr=err)
+    assert json.loads(out.getvalue())["reason"] == "stream_truncated"
+    assert err.getvalue() == (
+        "nothing in these 32 bytes means anything on the wire openai_chat: another wire's body?\n"
+    )

@@ -17,6 +17,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from chat.providers import SSE, WIRES, EventLog, read
 from chat.streaming.errors import ProviderFault
+from chat.streaming.outcome import ENDING_REASONS
 from chat.streaming.reading import Reading
 
 
@@ -54,6 +55,10 @@ class Command(BaseCommand):
             result = read(options["wire"], chunks, profile=options["profile"], ending=options["ending"])
         except ProviderFault as error:
             raise CommandError(str(error)) from error
+        if body and isinstance(result, Reading) and _says_nothing(result):
+            self.stderr.write(
+                f"nothing in these {len(body)} bytes means anything on the wire {options['wire']}: another wire's body?"
+            )
         shown = _shown_events(result) if isinstance(result, EventLog) else _shown_reading(result)
         encoding = getattr(self.stdout, "encoding", None) or "utf-8"
         self.stdout.write(json.dumps(shown, ensure_ascii=not encoding.lower().startswith("utf")))
@@ -79,6 +84,18 @@ def _chunks(body: bytes, *, size: int | None, cut: int | None) -> Iterator[bytes
         step = size or len(piece) or 1
         for start in range(0, len(piece), step):
             yield piece[start : start + step]
+
+
+def _says_nothing(reading: Reading) -> bool:
+    told = (
+        reading.answer,
+        reading.reasoning,
+        reading.refusal,
+        reading.tool_calls,
+        reading.response_id,
+        reading.usage,
+    )
+    return not any(told) and reading.reason in ENDING_REASONS.values()
 
 
 def _shown_reading(reading: Reading) -> dict[str, Any]:
