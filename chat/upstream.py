@@ -8,27 +8,30 @@ import asyncio
 import contextlib
 import datetime as dt
 import math
-import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Self
 
 import aiohttp
-import certifi
+import httpx
+from httpx_aiohttp import AiohttpTransport
 
 from chat.providers.base import UpstreamRequest
 from chat.streaming.deltas import storable
 
 EVENT_STREAM = "text/event-stream"
 USER_AGENT = "Gymnasia"
+STREAM = "gymnasia.stream"
 KEEP_ALIVE_S = 5.0  # how long a connection lies idle for the next reply: providers close theirs soon, too
 LATE_S = 0.1  # a timer that comes later than this was not due to the provider
 LATE_GRACE_S = 1.0  # how long the kernel's buffers are read before silence is judged again
 
-# The client gives faults of the line names of its own, but lets some of the socket's and of its parsers' through.
-BROKEN = (aiohttp.ClientError, OSError)
+# The transport gives most faults of the library under it the client's names, but not an answer that is no HTTP; and a body
+# is read below both.
+BROKEN = (httpx.TransportError, aiohttp.ClientError, OSError)
 
 
 class UpstreamFault(Exception):
@@ -59,7 +62,7 @@ class Response:
 
     status: int
     headers: Mapping[str, str]
-    _response: aiohttp.ClientResponse
+    _response: httpx.Response
     _idle_timeout_s: float
     _body_timeout_s: float | None = None
 
@@ -75,8 +78,7 @@ class Response:
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body in pieces of any size. Raises `Lost` or `Silent`; an orderly end proves nothing."""
-        # Whatever has come, as soon as it has come: the client's iterators wrap the same call two or three times.
-        read = self._response.content.readany
+        read = self._reading()
         with _Patience(self._idle_timeout_s) as patience:
             try:
                 while True:
@@ -90,13 +92,30 @@ class Response:
                 if patience.is_our_cancellation():
                     raise Silent(f"no byte for {self._idle_timeout_s} s") from None
                 raise
-            except BROKEN as error:
+            except (*BROKEN, httpx.DecodingError) as error:
                 patience.end()
-                # What came before the break, while nobody was asking, has come all the same: the client keeps it, and tells
+                # What came before the break, while nobody was asking, has come all the same: the stream keeps it, and tells
                 # of the break first. It has no public way to it.
-                if left := self._response.content._read_nowait(-1):  # noqa: SLF001
+                if not self._is_packed and (left := self._stream._read_nowait(-1)):  # noqa: SLF001
                     yield left
                 raise Lost(fault(error)) from None
+
+    def _reading(self) -> Callable[[], Awaitable[bytes]]:
+        """What gives the next piece, whatever has come, as soon as it has come; nothing at the end."""
+        if not self._is_packed:
+            # The client's and the transport's iterators wrap this call four times, a quarter of the cost of an event.
+            return self._stream.readany
+        pieces = self._response.aiter_bytes()
+        return lambda: anext(pieces, b"")
+
+    @property
+    def _is_packed(self) -> bool:
+        return self.headers.get("content-encoding", "identity").lower() != "identity"
+
+    @property
+    def _stream(self) -> aiohttp.StreamReader:
+        stream: aiohttp.StreamReader = self._response.extensions[STREAM]
+        return stream
 
     async def body(self, *, at_most: int) -> bytes:
         """The beginning of the body, `at_most` bytes of it; what broke off is given as far as it came."""
@@ -174,15 +193,15 @@ class Upstream:
         self._idle_timeout_s, self._body_timeout_s = idle_timeout_s, answer_timeout_s
         longest_s = connect_timeout_s + idle_timeout_s
         self._head_timeout_s = min(longest_s, answer_timeout_s or longest_s)
-        # What the system trusts, and the roots that the package brings where a system has none.
-        trusted = ssl.create_default_context()
-        trusted.load_verify_locations(certifi.where())
-        self._client = aiohttp.ClientSession(
-            # No ceiling: with the usual one the 101st reply would wait, in silence, for another one's end.
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_S, ssl=trusted),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout_s),
+        self._client = httpx.AsyncClient(
+            transport=_Transport(
+                # max_connections=0 lifts the ceiling: with None the transport would let the 101st reply wait in silence.
+                limits=httpx.Limits(max_connections=0, keepalive_expiry=KEEP_ALIVE_S),
+                trust_env=False,
+            ),
+            timeout=httpx.Timeout(None, connect=connect_timeout_s),
             # A cookie that came with one person's reply must not go out with another's.
-            cookie_jar=aiohttp.DummyCookieJar(),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             headers={"user-agent": USER_AGENT, "accept-encoding": "identity"},  # what packs also buffers
             trust_env=False,
         )
@@ -194,35 +213,49 @@ class Upstream:
         Raises `NotReached` where no headers come.
         """
         try:
+            outgoing = self._client.build_request(
+                request.method, request.url, headers=request.headers, content=request.body
+            )
             async with asyncio.timeout(self._head_timeout_s):
-                response = await self._client.request(
-                    request.method,
-                    request.url,
-                    headers=request.headers,
-                    data=request.body or None,
-                    allow_redirects=False,
-                )
-        except aiohttp.ServerTimeoutError as error:  # no connection in its own time
-            raise NotReached(fault(error)) from None
+                response = await self._client.send(outgoing, stream=True)
         except TimeoutError:  # a drip of headers is never silent, and never an answer
             raise NotReached(f"no whole answer head within {self._head_timeout_s} s") from None
-        except (*BROKEN, ValueError) as error:  # an address or a header that is none
+        except (*BROKEN, httpx.InvalidURL, ValueError) as error:  # an address or a header that is none
             raise NotReached(fault(error)) from None
         try:
             yield Response(
-                response.status, _headers(response), response, self._idle_timeout_s, self._body_timeout_s
+                response.status_code,
+                _headers(response),
+                response,
+                self._idle_timeout_s,
+                self._body_timeout_s,
             )
         finally:
-            response.close()  # one that was read to its end has given its connection back already
+            await response.aclose()
 
     async def aclose(self) -> None:
-        await self._client.close()
+        await self._client.aclose()
 
 
-def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
+class _Transport(AiohttpTransport):
+    """httpx over aiohttp, with aiohttp's own reader of a body among the extensions of its response, and no cookies there
+    either."""
+
+    def get_client(self) -> aiohttp.ClientSession:
+        session: aiohttp.ClientSession = super().get_client()
+        session._cookie_jar = aiohttp.DummyCookieJar()  # noqa: SLF001
+        return session
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response: httpx.Response = await super().handle_async_request(request)
+        response.extensions[STREAM] = response.stream._aiohttp_response.content  # type: ignore[union-attr]  # noqa: SLF001
+        return response
+
+
+def _headers(response: httpx.Response) -> dict[str, str]:
     """The headers by their names in small letters; of one that comes twice, the first."""
     found: dict[str, str] = {}
-    for name, value in response.headers.items():
+    for name, value in response.headers.multi_items():
         found.setdefault(name.lower(), storable(value))
     return found
 

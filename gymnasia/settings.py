@@ -284,6 +284,8 @@ LOGGING = {
         "django_structlog": {"level": "CRITICAL"},
         "django.request": {"filters": ["not_a_probe"]},
         "daphne": {"level": "WARNING"},
+        "httpx": {"level": "WARNING"},
+        "httpcore": {"level": "WARNING"},
         "aiohttp": {"level": "WARNING"},
         "asyncio": {"level": "WARNING"},
     },

@@ -141,7 +141,7 @@ async def test_what_came_before_a_break_is_read_though_nobody_was_asking(
         pieces = response.chunks()
         data = await anext(pieces)
         for _ in range(2000):
-            if response._response.content.exception() is not None:
+            if response._stream.exception() is not None:
                 break
             await asyncio.sleep(0.005)
         data += await anext(pieces)
@@ -338,6 +338,7 @@ async def test_what_is_told_to_a_provider_is_what_its_wire_says(
         "accept": "*/*",
         "accept-encoding": "identity",
         "authorization": f"Bearer {KEY}",
+        "connection": "keep-alive",
         "content-length": str(len(PROMPT)),
         "content-type": "application/octet-stream",
         "user-agent": "Gymnasia",
@@ -356,7 +357,7 @@ async def test_of_a_header_that_comes_twice_the_first_counts(upstream: Upstream)
     head = b"HTTP/1.1 429 No\r\nRETRY-After: 2\r\nRetry-After: 9\r\nX-Odd: \xff\r\nContent-Length: 0\r\n\r\n"
     async with raw_server(head) as base_url, upstream.open(request_to(base_url)) as response:
         assert response.retry_after_s == 2
-        assert dict(response.headers) == {"retry-after": "2", "x-odd": "\ufffd", "content-length": "0"}
+        assert dict(response.headers) == {"retry-after": "2", "x-odd": "ÿ", "content-length": "0"}
 
 
 async def test_proxies_of_the_environment_are_not_used(
