@@ -2,14 +2,16 @@
 
 Starts a server process that sends 50 events a second to each of many streams, each event with the time at which it
 was due, and one client process after another that reads all of them at once: a raw asyncio protocol that does not even
-look at HTTP's framing, a raw reader over asyncio's streams that does, the product's `Upstream`, the same with the
-pipeline behind it, stock httpx, and the openai SDK. Prints CPU per event in the client, its ratios, and the delay that
-the client added. Only the ratios of one run mean something. Needs `requirements/outside.txt` for the SDK.
+look at HTTP's framing (the raw reader that the promise was taken from), a raw reader over asyncio's streams that does,
+the product's `Upstream`, the same with the pipeline behind it, stock httpx, and the openai SDK. Prints CPU per event in
+the client, its ratios, and the delay that the client added. Only the ratios of one run mean something. Needs
+`requirements/outside.txt` for the SDK.
 """
 
 import argparse
 import asyncio
 import contextlib
+import gc
 import importlib
 import json
 import statistics
@@ -267,6 +269,9 @@ LOOPS: dict[str, Any] = {"uvloop": uvloop.run, "asyncio": asyncio.run}
 async def read_all(name: str, port: int, streams: int) -> dict[str, float]:
     """Read that many streams at once; the CPU is that of this whole process from the first connection on."""
     clock = Clock()
+    # Of every client what the product's server does before it serves.
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
     async with CLIENTS[name](port, clock) as one:
         before = time.process_time()
         await asyncio.gather(*(one() for _ in range(streams)))
