@@ -79,5 +79,5 @@ def open_page(browser: Browser) -> Page:
     page = browser.new_page()
     page.route("**/*", _serve)
     page.goto(ADDRESS)
-    page.wait_for_function("window.isReady")
+    page.wait_for_function("() => window.isReady")
     return page

@@ -111,16 +111,19 @@ LONG = """
 async ([text, paints]) => {
   const lane = document.getElementById("lane");
   const painter = new Painter(lane, "");
-  const took = [];
+  const touched = [];
+  const watch = new MutationObserver(() => {});
+  watch.observe(lane, { subtree: true, childList: true, characterData: true, attributes: true });
   const code = () => [lane.lastElementChild].find((last) => last?.matches(".code, pre, :has(> pre)"));
   let ticks = 0, chosen = null, from = 0;
   for (let paint = 1; paint <= paints; paint++) {
     if (paint % 20 === 0) await new Promise((done) => requestAnimationFrame(done));
     const to = Math.round((text.length * paint) / paints);
-    const begun = performance.now();
     painter.append(text.slice(from, to));
     painter.paint();
-    took.push(performance.now() - begun);
+    const size = (node) => 1 + (node.querySelectorAll?.("*").length ?? 0);
+    const records = watch.takeRecords();
+    touched.push(records.reduce((sum, one) => [...one.addedNodes, ...one.removedNodes].reduce((all, node) => all + size(node), sum), records.length));
     from = to;
     if (code()?.textContent.includes("`")) ticks++;
     if (!chosen && lane.querySelectorAll("p").length > 3) {
@@ -132,7 +135,7 @@ async ([text, paints]) => {
   const whole = full(text);
   whole.normalize();
   return {
-    took, ticks,
+    touched, ticks,
     selected: getSelection().toString() === chosen.innerText && lane.contains(getSelection().anchorNode),
     open: code()?.textContent.includes("echo open"),
     same: lane.innerHTML === whole.innerHTML,
@@ -145,7 +148,8 @@ def test_case_30_a_long_answer_costs_no_more_and_more_and_its_fences_do_not_flic
     chromium: Browser,
 ) -> None:
     """200,000 characters in 2,000 paints: 40 fences, 3 tables, a line of 3,000, and a fence that is left open at the end.
-    Its last tenth costs at most twice its first, no stray mark is ever shown in code, what was selected stays so."""
+    Its last tenth touches at most twice the nodes of its first, no stray mark is ever shown in code, what was selected stays
+    so. What the time of a paint does is measured by bench/browser.py."""
     prose = (
         "Some **words** with `code` and [a link](https://example.org/a), to fill a paragraph with.\n\n" * 48
     )
@@ -155,17 +159,12 @@ def test_case_30_a_long_answer_costs_no_more_and_more_and_its_fences_do_not_flic
     text = "".join([*parts[:20], "long line " * 300 + "\n\n", *parts[20:], "```sh\n", "echo open\n" * 10])
     assert (len(text) > 190_000, text.count("```python"), text.count("|---|")) == (True, 40, 3)
     page = open_page(chromium)
-    page.evaluate(LONG, [parts[0], 50])  # the functions are compiled
-    page.evaluate("document.getElementById('lane').replaceChildren()")
     found = page.evaluate(LONG, [text, 2000])
     page.close()
-    took = found.pop("took")
+    touched = found.pop("touched")
     assert found == {"ticks": 0, "selected": True, "open": True, "same": True}
-    first, last = sum(sorted(took[:200])[:190]), sum(sorted(took[-200:])[:190])
-    assert last <= 2 * first, (first, last)
-    assert (
-        sorted(took)[-20] < 200
-    )  # others are at work on this machine: one paint in a hundred may have waited for them
+    first, last = sum(touched[:200]), sum(touched[-200:])
+    assert 0 < last <= 2 * first
 
 
 def test_case_30_who_reads_further_up_is_left_there(walker: Person) -> None:
@@ -174,10 +173,10 @@ def test_case_30_who_reads_further_up_is_left_there(walker: Person) -> None:
     page.set_viewport_size({"width": 800, "height": 300})
     reply = walker.ask("slow 15 900").has("w300")
     place = "[Math.round(scrollY), Math.round(document.documentElement.scrollHeight - innerHeight - scrollY)]"
-    page.wait_for_function(f"{place}[1] < 120")
+    page.wait_for_function(f"() => {place}[1] < 120")
     page.mouse.move(400, 120)
     page.mouse.wheel(0, -5000)
-    page.wait_for_function("scrollY < 50")
+    page.wait_for_function("() => scrollY < 50")
     page.evaluate("getSelection().selectAllChildren(document.querySelector('.question'))")
     [up, _], chosen = page.evaluate(place), page.evaluate("getSelection().toString()")
     reply.has("w600")

@@ -82,7 +82,7 @@ def test_blocks_stay_while_they_are_written_and_nothing_moves_when_it_is_ready(w
     reply = walker.ask("treatise 8")
     page.evaluate("follow()")
     reply.becomes("confirmed", timeout_s=60)
-    page.wait_for_function("found.confirmedAt")
+    page.wait_for_function("() => found.confirmedAt")
     # Colours and formulas come now; whatever moves, moves within a few frames.
     page.evaluate(
         "new Promise((done) => { let n = 30; const tick = () => (n-- ? requestAnimationFrame(tick) : done()); tick(); })"

@@ -74,7 +74,7 @@ def test_the_chat_page_is_light_and_ready_before_its_markdown(walker: Person, ch
         for route in held:
             route.continue_()
         page.unroute_all(behavior="wait")
-        page.wait_for_function(f"{FETCHED} === 2")
+        page.wait_for_function(f"() => {FETCHED} === 2")
         page.wait_for_load_state("networkidle")
         modules = network.fetched("/vendor/")
         assert len(modules) == 2
@@ -107,7 +107,7 @@ def test_a_draft_is_read_before_any_script_has_come(walker: Person, chromium: Br
         page.route("**/*.js", lambda route: held.append(route))  # noqa: PLW0108 it wants a function
         page.goto(walker.page.url, wait_until="commit")
         expect(page.locator("[data-lane=answer]")).to_contain_text("w10")
-        painted = "performance.getEntriesByName('first-contentful-paint').length"
+        painted = "() => performance.getEntriesByName('first-contentful-paint').length"
         page.wait_for_function(painted)
         assert len(held) > 0
         for route in held:

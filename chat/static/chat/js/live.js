@@ -72,6 +72,7 @@ export class Live {
     this.painted = this.seq;
     this.article.dataset.seq = String(this.seq);
   }
+
   /**
    * Set what the server says in the draft's place. The answer first, and a long one in pieces, between which the page goes on;
    * only when all of it stands there is the reply no draft any more. False where it left the page meanwhile.
@@ -82,11 +83,13 @@ export class Live {
     const { article } = this;
     localiseTimes(said, new Date());
     const [old, fresh] = [article, said].map((root) => root.querySelector('[data-lane="answer"]'));
-    if (old && fresh && !(await morphSoftly(old, fresh, () => !article.isConnected))) return false;
+    // What was held back stands there at once or not at all: no part of it was ever a draft.
+    const isDraft = Boolean(old?.textContent && fresh);
+    if (old && fresh && isDraft && !(await morphSoftly(old, fresh, () => !article.isConnected))) return false;
     article.dataset.state = frame.state;
     article.dataset.reason = frame.reason ?? "";
     article.dataset.seq = String(frame.seq);
-    morph(article, said, null, (_, element) => element === fresh);
+    morph(article, said, null, (_, element) => isDraft && element === fresh);
     return true;
   }
 }
