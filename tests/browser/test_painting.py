@@ -123,7 +123,8 @@ async ([text, paints]) => {
     painter.paint();
     const size = (node) => 1 + (node.querySelectorAll?.("*").length ?? 0);
     const records = watch.takeRecords();
-    touched.push(records.reduce((sum, one) => [...one.addedNodes, ...one.removedNodes].reduce((all, node) => all + size(node), sum), records.length));
+    const moved = records.flatMap((record) => [...record.addedNodes, ...record.removedNodes]);
+    touched.push(moved.reduce((all, node) => all + size(node), records.length));
     from = to;
     if (code()?.textContent.includes("`")) ticks++;
     if (!chosen && lane.querySelectorAll("p").length > 3) {

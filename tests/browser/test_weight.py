@@ -75,6 +75,7 @@ def test_the_chat_page_is_light_and_ready_before_its_markdown(walker: Person, ch
             route.continue_()
         page.unroute_all(behavior="wait")
         page.wait_for_function(f"() => {FETCHED} === 2")
+        modules: list[str] = []
         for _ in range(300):  # the page knows before the network's own account of it has come
             if len(modules := network.fetched("/vendor/")) == 2:
                 break
