@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { h, marked } from "./tree.js";
+import { h, mark } from "./tree.js";
 import { isSelected, morph, morphSoftly, setText } from "../../chat/static/chat/js/morph.js";
 
 const list = (...words) => h("ul", {}, ...words.map((word) => h("li", {}, word)));
@@ -40,10 +40,11 @@ test("a text is a new node, but for a reader who has marked it", () => {
   morph(target, h("p", {}, "half a word"));
   assert.notEqual(target.firstChild, before);
   const now = target.firstChild;
-  marked.push(now);
+  mark(now);
   assert.equal(isSelected(now), true);
   morph(target, h("p", {}, "half a sentence"));
-  marked.pop();
+  mark();
+  assert.equal(isSelected(now), false);
   assert.equal(target.firstChild, now);
   assert.equal(String(target), "<p>half a sentence</p>");
   setText(now, "half");

@@ -112,8 +112,16 @@ export class Element extends Node {
   }
 }
 
-/** Where a reader has marked something; a test sets it. @type {Node[]} */
-export const marked = [];
+/** @type {Node[]} */
+let marked = [];
+/** @type {[string, () => void][]} */
+const heard = [];
+
+/** A reader marks these, or nothing: the document says so. @param {...Node} nodes */
+export function mark(...nodes) {
+  marked = nodes;
+  for (const [name, hear] of heard) if (name === "selectionchange") hear();
+}
 
 Object.assign(globalThis, {
   Node,
@@ -121,8 +129,17 @@ Object.assign(globalThis, {
   Text,
   Element,
   HTMLElement: Element,
-  document: { hidden: false, createTextNode: (data) => new Text(data), querySelector: () => null, addEventListener() {} },
-  getSelection: () => ({ isCollapsed: marked.length === 0, containsNode: (node) => marked.includes(node) }),
+  document: {
+    hidden: false,
+    createTextNode: (data) => new Text(data),
+    querySelector: () => null,
+    addEventListener: (name, hear) => void heard.push([name, hear]),
+  },
+  getSelection: () => ({
+    isCollapsed: marked.length === 0,
+    rangeCount: marked.length,
+    getRangeAt: () => ({ collapsed: false, intersectsNode: (node) => marked.includes(node) }),
+  }),
 });
 
 /** An element; strings become text. */

@@ -141,12 +141,23 @@ function update(old, fresh, later, whole) {
 }
 
 /**
+ * Whether anything on the page is marked. It is remembered: where nothing is, a selection lays the whole page out before it
+ * says so, which costs what is on it, and is asked at every paint.
+ */
+let marked = false;
+globalThis.document?.addEventListener("selectstart", () => (marked = true)); // the other event comes a moment later
+globalThis.document?.addEventListener("selectionchange", () => (marked = getSelection()?.isCollapsed === false));
+
+/**
  * Whether a reader has marked something that reaches into this node.
  * @param {Node} node
  */
 export function isSelected(node) {
+  if (!marked) return false;
+  // Of the range: the selection itself would lay the page out, here too.
   const selection = getSelection();
-  return selection !== null && !selection.isCollapsed && selection.containsNode(node, true);
+  const range = selection?.rangeCount ? selection.getRangeAt(0) : null;
+  return range !== null && !range.collapsed && range.intersectsNode(node);
 }
 
 /**
