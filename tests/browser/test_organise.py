@@ -95,10 +95,30 @@ def test_all_of_it_without_a_script(server: ServerProcess, new_person: NewPerson
     expect(page.locator("#contents .entry")).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
     expect(page).to_have_url(here)
+    page.locator(".headline").get_by_role("link", name="Rename").click()
+    page.get_by_role("textbox", name="Name").fill("Birds")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Birds")
+    item.hover()
+    item.locator("summary").click()
+    item.get_by_role("button", name="Archive").click()
+    expect(page.locator("#contents .entry")).to_have_count(0)
+    page.goto(f"{server.url}/presets/")
+    page.get_by_role("textbox", name="Name").fill("Brief")
+    page.locator("main textarea").fill("Answer in one sentence.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Answer in one sentence.")).to_be_visible()
+    page.goto(f"{here}export/")
+    with page.expect_download() as download:
+        page.get_by_role("listitem").filter(has_text="Markdown").get_by_role("link").click()
+    assert "slow 5 3 plain herons" in download.value.path().read_text(encoding="utf-8")
 
 
-def test_a_link_is_read_by_somebody_without_an_account(walker: Person, chromium: Browser) -> None:
-    """As it was when it was made, and no longer than until it is revoked."""
+def test_a_link_is_read_by_somebody_without_an_account(
+    server: ServerProcess, new_person: NewPerson, chromium: Browser
+) -> None:
+    """As it was when it was made, and no longer than until it is revoked; made and revoked without a script."""
+    walker = new_person(server.url, scripts=False)
     page = walker.page
     walker.ask("slow 5 3 shared herons").becomes("confirmed")
     page.locator(".headline").get_by_role("link", name="Share").click()
@@ -118,8 +138,9 @@ def test_a_link_is_read_by_somebody_without_an_account(walker: Person, chromium:
         assert answer.status == 404
 
 
-def test_an_import_comes_once(walker: Person) -> None:
-    """The report refreshes itself; the second time everything is there already."""
+def test_an_import_comes_once(server: ServerProcess, new_person: NewPerson) -> None:
+    """The report refreshes itself, also without a script; the second time everything is there already."""
+    walker = new_person(server.url, scripts=False)
     page = walker.page
     file = {
         "name": "conversations.json",
