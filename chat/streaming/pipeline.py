@@ -273,8 +273,9 @@ class Pipeline:
         part = change.part
         self._room -= len(change.delta)
         number = part.number
-        if number >= len(self._gates):
-            self._gates.append(None if part.kind is PartKind.tool_arguments else self._make_gate(part.kind))
+        # A part may have come before it had anything to say: half a character, of which the other half is awaited.
+        for fresh in self._assembler.parts[len(self._gates) : number + 1]:
+            self._gates.append(None if fresh.kind is PartKind.tool_arguments else self._make_gate(fresh.kind))
         gate = self._gates[number]
         if gate is not None:
             self._show(part, gate, gate.feed(change.delta), released)

@@ -10,7 +10,7 @@ from django.contrib.auth.models import AbstractBaseUser
 
 from chat import drafts
 from chat.engine.embedded import EmbeddedEngine
-from chat.models import Generation, Message
+from chat.models import Conversation, Generation, Message
 from chat.streaming.frames import Paint
 from tests.engine.conftest import ask, endpoint_at, until
 from tests.engine.listening import Page
@@ -49,8 +49,14 @@ class Stage:
     async def walk(self, *, text: str = "How long?", **told: Any) -> tuple[Generation, Page]:
         """Ask, and wait for the end."""
         engine = self.engine or await self.open(**told)
-        row = await ask(engine, self.person, text)
-        page = Page(engine, row.conversation_id)
+        # The page is there first: it must miss no frame, however late this task comes to its turn.
+        conversation: Conversation = await engine.db_for_pages(
+            lambda: Conversation.objects.create(
+                user_id=self.person.pk, endpoint="scripted", model="scripted-1"
+            )
+        )
+        page = Page(engine, conversation.pk)
+        row = await ask(engine, self.person, text, conversation=conversation)
         row = await until(engine, row, *FINALS)
         await page.last()
         return row, page

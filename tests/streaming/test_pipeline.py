@@ -251,6 +251,15 @@ def test_text_is_storable_at_the_end_of_the_stream() -> None:
     assert pipeline.reading().answer == "a\ufffd"
 
 
+def test_half_a_character_and_then_another_part() -> None:
+    """A part that has nothing to show yet has its gate all the same, when the next one comes."""
+    pipeline = Pipeline(WIRES["openai_chat"].reader(STRICT))
+    for delta in ({"content": "\ud83d"}, {"reasoning_content": "So"}, {"content": "\udcaa"}):
+        pipeline.feed(b"data: " + json.dumps({"choices": [{"delta": delta}]}).encode() + b"\n\n")
+    pipeline.close("eof")
+    assert (pipeline.reading().answer, pipeline.reading().reasoning) == ("\U0001f4aa", "So")
+
+
 def test_nothing_is_taken_after_close() -> None:
     """A caller that goes on is wrong, and must see it."""
     pipeline = toy()

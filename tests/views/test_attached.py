@@ -69,7 +69,7 @@ def test_files_go_along_with_a_message(page: Client, ana: User) -> None:
             "This model cannot see pictures. Choose another model, or send the message without them.",
         ),
         ([(f"{n}.txt", b"a") for n in range(6)], "Only 5 files can go with one message; you chose 6."),
-        ([("a.txt", b"a" * 200_001)], "a.txt is too long: a text file may have 200000 characters at most."),
+        ([("a.txt", b"a" * 200_001)], "a.txt is too long: a text file may have 200,000 characters at most."),
         ([("a.png", PNG + b"a" * 3_200_000)], "a.png is too large: a picture may have 3.0\xa0MB at most."),
     ],
 )
