@@ -27,11 +27,12 @@ from chat.importing.shape import (
 )
 from chat.streaming.visible import is_visible
 
-_TEXTS = {"text", "multimodal_text"}
+# Tuples: what a file says in such a place may be an object, which has no hash.
+_TEXTS = ("text", "multimodal_text")
 # How many assistant nodes may follow each other as one answer, and how much text all answers may then come to.
 MOST_IN_A_ROW = 200
 MOST_CHARS = 50_000_000
-_UNFINISHED = {"interrupted", "max_tokens", "length", "content_filter"}
+_UNFINISHED = ("interrupted", "max_tokens", "length", "content_filter")
 
 
 class _Node(NamedTuple):
@@ -100,12 +101,12 @@ def _node(key: str, value: dict[str, Any], created: dt.datetime) -> _Node:
 
 def _why_not(role: Any, message: dict[str, Any], metadata: dict[str, Any], content: dict[str, Any]) -> str:
     """Why a node is no message of the conversation; "" where it is one."""
-    if role not in {"user", "assistant"}:
+    if role not in ("user", "assistant"):
         return "system" if role == "system" else "tool"
     kind = content.get("content_type")
-    if kind in {"thoughts", "reasoning_recap"}:
+    if kind in ("thoughts", "reasoning_recap"):
         return "reasoning"
-    if role == "assistant" and message.get("recipient") not in {None, "all"}:
+    if role == "assistant" and message.get("recipient") not in (None, "all"):
         return "tool"
     if kind not in _TEXTS:
         return "tool" if role == "assistant" else "hidden"
@@ -116,7 +117,7 @@ def _why_not(role: Any, message: dict[str, Any], metadata: dict[str, Any], conte
 
 def _is_whole(message: dict[str, Any], metadata: dict[str, Any]) -> bool:
     """As far as the file says: an answer that was stopped or cut there must not be one here."""
-    if message.get("status") not in {None, "finished_successfully"}:
+    if message.get("status") not in (None, "finished_successfully"):
         return False
     details = metadata.get("finish_details")
     return not (isinstance(details, dict) and details.get("type") in _UNFINISHED)

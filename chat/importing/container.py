@@ -8,6 +8,7 @@ Gives one `Talk` or one refusal for each. Pure but for reading: it knows no data
 import codecs
 import datetime as dt
 import json
+import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import IO, Any
 
 from chat.importing import chatgpt, own
 from chat.importing.shape import NotReadable, Talk, object_of
+from chat.streaming.deltas import storable
 from chat.streaming.errors import EventTooLarge
 from chat.streaming.json_array import ELEMENT, JUNK, OBJECT, REST, JsonArrayReader
 
@@ -24,6 +26,16 @@ PIECE_BYTES = 64 * 1024
 MOST_CONVERSATION_BYTES = 16 * 1024 * 1024
 MOST_FILE_BYTES = 32 * 1024 * 1024
 MEMBER = "conversations.json"
+# What an archive, or one of the three ways in which it may be packed, says of itself when it is broken.
+BROKEN = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+)
 
 
 class NotTaken(ValueError):
@@ -59,7 +71,7 @@ def _archive(file: IO[bytes]) -> zipfile.ZipFile | None:
         return None
     try:
         return zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError):
+    except (*BROKEN, ValueError):
         raise NotTaken("archive") from None
 
 
@@ -69,7 +81,7 @@ def _member(archive: zipfile.ZipFile) -> IO[bytes]:
         if not names:
             raise NotTaken("no_member")
         return archive.open(names[0])
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError):
+    except BROKEN:
         raise NotTaken("archive") from None
 
 
@@ -83,15 +95,7 @@ def _files(archive: zipfile.ZipFile, most_bytes: int) -> own.Fetch:
         try:
             with archive.open(name) as file:
                 data = file.read(min(left, MOST_FILE_BYTES) + 1)
-        except (
-            KeyError,
-            zipfile.BadZipFile,
-            NotImplementedError,
-            RuntimeError,
-            EOFError,
-            OSError,
-            zlib.error,
-        ):
+        except (KeyError, *BROKEN):
             return None
         left -= len(data)
         return None if left < 0 or len(data) > MOST_FILE_BYTES else data
@@ -130,7 +134,7 @@ def _texts(file: IO[bytes], most_bytes: int) -> Iterator[str]:
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise NotTaken("not_utf8") from None
-    except (zipfile.BadZipFile, EOFError, OSError, zlib.error):
+    except BROKEN:
         raise NotTaken("archive") from None
 
 
@@ -142,7 +146,7 @@ def _conversation(text: str, now: dt.datetime, fetch: own.Fetch | None) -> Talk 
     except ValueError:
         return Refused("", "not_json")
     title = value.get("title") if isinstance(value, dict) else None
-    title = title[:120].replace("\x00", "") if isinstance(title, str) else ""
+    title = storable(title[:120].replace("\x00", "")) if isinstance(title, str) else ""
     try:
         known = object_of(value, "conversation")
         if own.is_ours(known):

@@ -80,7 +80,7 @@ def _said(
     fetch: Fetch | None,
 ) -> Said:
     kind = value.get("kind")
-    if kind not in {"user", "answer", "edited"}:
+    if kind not in ("user", "answer", "edited"):  # no sets here: what a file says may have no hash
         raise NotReadable("wrong_type", f"kind: expected user, answer or edited, got {str(kind)[:20]!r}")
     parent = value.get("parent")
     named = value.get("origin_model") or models.get(str(value.get("generation")), "")

@@ -91,7 +91,9 @@ def run(import_id: UUID) -> None:
                     return  # its person is gone
     except NotTaken as error:
         row.fault = error.why
-    except OSError:
+    except DatabaseError:
+        raise
+    except Exception:  # a fault of ours, or of the disk: whoever waits for the report is told
         log.exception("the file of import %s cannot be read", import_id)
         row.fault = "lost"
     finally:

@@ -4,7 +4,6 @@ Takes loose JSON values, gives frozen ones; raises `NotReadable` with a word for
 """
 
 import datetime as dt
-import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -104,7 +103,7 @@ def title_of(value: Any) -> str:
 def time_of(value: Any, otherwise: dt.datetime) -> dt.datetime:
     """Seconds since 1970 or an ISO time; what is neither, or is no time of this era, is `otherwise`."""
     at = None
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         if _LONG_AGO.timestamp() < value < _FAR_AWAY.timestamp():
             at = dt.datetime.fromtimestamp(value, dt.UTC)
     elif isinstance(value, str) and len(value) < 64:

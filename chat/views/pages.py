@@ -3,6 +3,7 @@
 GET shows, POST sends. Every conversation is fetched through its owner: for a stranger, staff included, it does not exist.
 """
 
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -156,7 +157,7 @@ def _ask(request: HttpRequest, owned: Conversation | None) -> HttpResponse:
         str(form.tuning),
         request.POST.get("flow", ""),
     )
-    attached = tuple(f"{each.name}:{each.size}" for each in files)
+    attached = tuple(f"{each.name}:{sha256(each.data or each.text.encode()).hexdigest()}" for each in files)
     try:
         found, generation = once(user, request.POST.get("once", ""), said + attached, act)
     except Busy as error:

@@ -112,3 +112,18 @@ def test_words_outlive_a_reload(walker: Person) -> None:
     expect(walker.page.locator("textarea")).to_have_value("")
     walker.page.reload()
     expect(walker.page.locator("textarea")).to_have_value("")
+
+
+def test_escape_closes_what_is_open_before_it_stops_a_reply(walker: Person) -> None:
+    page = walker.page
+    reply = walker.ask("slow 30 900").has("w3")
+    panel = page.locator("details.tune")
+    panel.locator("summary").click()
+    expect(panel).to_have_attribute("open", "")
+    page.keyboard.press("Escape")
+    expect(panel).not_to_have_attribute("open", "")
+    seen = reply.text
+    expect(reply.element.locator("[data-lane=answer]")).not_to_have_text(seen)
+    assert reply.state in {"received", "buffered"}
+    page.keyboard.press("Escape")
+    reply.becomes("cancelled")

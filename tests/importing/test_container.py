@@ -1,9 +1,11 @@
 """Files are split without being held; what is no such file says why."""
 
+import copy
 import datetime as dt
 import io
 import json
 import zipfile
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -142,3 +144,42 @@ def test_a_file_that_names_another_is_none_without_an_archive() -> None:
     (found,) = container.read(io.BytesIO(json.dumps(value).encode()), most_bytes=10_000, now=NOW)
     assert isinstance(found, Talk)
     assert (found.messages[0].files, found.left_out) == ((), {"file": 1})
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The ways to every value in a value that is not empty."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield (*path, key)
+        yield from leaves(each, (*path, key))
+
+
+ODD: list[Any] = [None, True, -1, 10**400, 1e308, "", "x", "\ud800", "\x00", [], [[]], {}, {"a": {}}]
+
+
+@pytest.mark.parametrize("whole", [plain(), ours()])
+def test_no_odd_value_in_any_place_stops_the_file(whole: dict[str, Any]) -> None:
+    """Taken or refused, but never a fault of ours: what stands after it is read."""
+    bad = []
+    for path in leaves(whole):
+        for odd in ODD:
+            one = copy.deepcopy(whole)
+            place: Any = one
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = odd
+            bad.append(one)
+    found = read(json.dumps([*bad, plain()]).encode())
+    assert (len(found), found[-1]) == (len(bad) + 1, read(json.dumps(plain()).encode())[0])
+    "".join(found).encode()  # and each is text that a page can show
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_archive_whose_inside_is_broken_is_told(method: int) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        archive.writestr("conversations.json", BOTH)
+    data = bytearray(out.getvalue())
+    data[70:90] = b"\xff" * 20
+    with pytest.raises(NotTaken, match="archive"):
+        read(bytes(data))

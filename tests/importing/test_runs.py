@@ -91,3 +91,10 @@ def test_it_is_read_on_a_thread_of_its_own() -> None:
             thread.join(20)
     row.refresh_from_db()
     assert (row.came, row.ended is not None) == (1, True)
+
+
+def test_a_fault_of_ours_is_told_too(ana: AbstractBaseUser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits for the report must not wait for ever."""
+    monkeypatch.setattr(runs, "keep", lambda *_: 1 / 0)
+    row = read(ana, json.dumps([plain()]).encode())
+    assert (row.fault, row.ended is not None) == ("lost", True)

@@ -5,10 +5,11 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from chat import branches, generations
-from chat.models import Conversation, Generation, Message
+from chat.models import Attachment, Conversation, Generation, Message
 from tests.rows import ended, reading, sent
 from tests.views.reading import JSON, address, attributes, messages, shown
 
@@ -168,6 +169,14 @@ def test_the_same_form_five_times_makes_one_conversation(page: Client, ana: User
     }
     assert page.post("/", {"text": "Two?", "once": found.group(1)}).status_code == 303
     assert Conversation.objects.count() == 2
+
+
+def test_the_same_form_with_another_file_is_another_form(page: Client) -> None:
+    """Also where it has the same name and size: who went back and chose again loses nothing."""
+    for text in (b"AAAA", b"BBBB", b"BBBB"):
+        file = SimpleUploadedFile("a.txt", text, "text/plain")
+        assert page.post("/", {"text": "Read", "once": "k1", "files": file}).status_code == 303
+    assert sorted(Attachment.objects.values_list("text", flat=True)) == ["AAAA", "BBBB"]
 
 
 def test_a_message_goes_to_the_branch_that_the_page_showed(page: Client, ana: User) -> None:

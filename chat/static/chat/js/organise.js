@@ -208,14 +208,16 @@ function rename(link) {
   return true;
 }
 
+const MENUS = "details:is(.menu, .tune)";
+
 /** @param {Element | null} [but] */
 function closeMenus(but = null) {
-  for (const menu of document.querySelectorAll("details.menu[open]")) if (menu !== but) menu.removeAttribute("open");
+  for (const menu of document.querySelectorAll(`${MENUS}[open]`)) if (menu !== but) menu.removeAttribute("open");
 }
 
 document.addEventListener("click", (event) => {
   const target = event.target instanceof Element ? event.target : null;
-  const inMenu = target?.closest("details.menu") ?? null;
+  const inMenu = target?.closest(MENUS) ?? null;
   closeMenus(inMenu);
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const button = /** @type {HTMLButtonElement | null} */ (target?.closest("button[data-organise]"));
@@ -235,8 +237,10 @@ document.addEventListener("click", (event) => {
   }
 });
 
+document.addEventListener("submit", () => closeMenus());
+
 document.addEventListener("keydown", (event) => {
-  const menu = document.querySelector("details.menu[open]");
+  const menu = document.querySelector(`${MENUS}[open]`);
   if (event.key !== "Escape" || event.isComposing || !menu) return;
   event.preventDefault();
   event.stopPropagation();
