@@ -4,16 +4,17 @@ Takes a `Reading` that claims to be whole, and what its flow demands beside the 
 that a flow does not ask for has no verdict. Knows no database and no provider.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from chat import planning
 from chat.grounded import ungrounded
 from chat.policy.advice import broken_by_whole
 from chat.streaming.outcome import Outcome, Reason
-from chat.streaming.reading import Reading
+from chat.streaming.reading import Reading, ToolCall
 from chat.streaming.visible import is_visible
 
-NAMED = 5  # how many ungrounded figures a verdict names
+NAMED = 5  # how many ungrounded figures, or calls, a verdict names
 
 
 class Check(NamedTuple):
@@ -65,6 +66,13 @@ def of_gates(reading: Reading) -> list[Check]:
     return checks
 
 
+def _told_of(calls: Sequence[ToolCall]) -> str:
+    """Which tools were called, and how long their arguments are: those may hold what is nobody else's to read."""
+    told = [f"{call.name[:80] or 'no name'} ({len(call.arguments_text or '')} characters)" for call in calls]
+    more = f", and {len(told) - NAMED} more" if len(told) > NAMED else ""
+    return f"called {', '.join(told[:NAMED])}{more}" if told else ""
+
+
 def validate(
     reading: Reading, *, tools_offered: bool, max_answer_chars: int, demands: Demands | None = None
 ) -> Validated:
@@ -76,7 +84,12 @@ def validate(
     checks = [
         Check("terminal_evidence", whole, Reason.stream_truncated),
         Check("order_and_integrity", reading.divergence is None, Reason.divergent),
-        Check("calls_were_offered", not (called and not tools_offered), Reason.unexpected_tool_call),
+        Check(
+            "calls_were_offered",
+            not (called and not tools_offered),
+            Reason.unexpected_tool_call,
+            _told_of(reading.tool_calls),
+        ),
         Check("not_empty", is_visible(reading.answer) or called, Reason.empty_answer),
         Check("length", length <= max_answer_chars, Reason.event_too_large),
     ]

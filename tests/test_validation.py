@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from chat.streaming.outcome import Outcome, Reason
+from chat.streaming.reading import ToolCall
 from chat.validation import Check, Demands, of_gates, validate
 from tests.plans import plan, plan_json
 from tests.rows import reading
@@ -44,6 +45,20 @@ def test_a_call_that_nobody_offered_fails_and_one_that_was_needs_no_text() -> No
     call: dict[str, Any] = {"outcome": Outcome.tool_requested, "answer": ""}
     assert failed(**call) == [("calls_were_offered", Reason.unexpected_tool_call)]
     assert failed(**call, tools_offered=True) == []
+
+
+def test_an_auditor_is_told_which_tools_were_called_and_not_with_what() -> None:
+    calls = [
+        ToolCall("c1", "find_gym", '{"near": "home"}', None, complete=False),
+        ToolCall("", "", None, None, complete=False),
+    ]
+    checks = validate(
+        reading("", Outcome.tool_requested, tool_calls=calls), tools_offered=False, max_answer_chars=100
+    ).checks
+    assert checks[2].detail == "called find_gym (16 characters), no name (0 characters)"
+    many = reading("", Outcome.tool_requested, tool_calls=calls * 4)
+    told = validate(many, tools_offered=False, max_answer_chars=100).checks[2].detail
+    assert (told.count("find_gym"), told.endswith(", and 3 more")) == (3, True)
 
 
 @pytest.mark.parametrize("answer", ["", " ", "\n\t \u00a0", "\u200b\ufeff", "\u00ad\ufe0f", "\ufffd"])
