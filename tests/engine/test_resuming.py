@@ -62,6 +62,16 @@ async def ask(engine: EmbeddedEngine, person: AbstractBaseUser) -> Generation:
     return row
 
 
+async def left_in_mid_stream(stage: Stage, person: AbstractBaseUser) -> Generation:
+    """A reply of which eight words were seen when its server stopped; the next process remembers nothing."""
+    first = await stage.engine()
+    row = await ask(first, person)
+    await shown(first, row, "w8 ")
+    await first.drain()
+    drafts.STORE.__init__()  # type: ignore[misc]
+    return row
+
+
 async def answer(engine: EmbeddedEngine) -> list[str]:
     found: list[str] = await engine.db_for_pages(
         lambda: list(Message.objects.filter(kind="answer").values_list("text", flat=True))
@@ -104,11 +114,7 @@ async def test_after_a_restart_the_same_generation_goes_on(person: AbstractBaseU
     """A server that stops lets go of it; the next one reads it from its first event and appends what is new."""
     with ResponsesProvider(WORDS, [12, None], ends=Stall()) as provider:
         stage = Stage(provider, settings)
-        first = await stage.engine()
-        row = await ask(first, person)
-        await shown(first, row, "w8 ")
-        await first.drain()
-        drafts.STORE.__init__()  # type: ignore[misc] # a new process remembers nothing
+        row = await left_in_mid_stream(stage, person)
         second = await stage.engine()
         row = await until(second, row, "confirmed", "incomplete", "failed", "expired")
         assert (row.state, row.number, row.fence, await answer(second)) == ("confirmed", 1, 3, [TEXT])
@@ -161,11 +167,7 @@ async def test_something_else_than_what_was_seen_is_never_appended(
 ) -> None:
     with ResponsesProvider(WORDS, [12, None], ends=Stall()) as provider:
         stage = Stage(provider, settings)
-        first = await stage.engine()
-        row = await ask(first, person)
-        await shown(first, row, "w8 ")
-        await first.drain()
-        drafts.STORE.__init__()  # type: ignore[misc]
+        row = await left_in_mid_stream(stage, person)
         provider.events = [event.replace(b"w3 ", b"x3 ") for event in provider.events]
         second = await stage.engine()
         row = await until(second, row, "failed", "confirmed", "incomplete")
@@ -245,11 +247,7 @@ async def test_a_stop_reaches_what_was_taken_over_and_not_heard_of_yet(
     """The next server cannot read it; its name is known from before, and must not be lost with the stop."""
     with ResponsesProvider(WORDS, [12, *(-1 for _ in range(99))], ends=Stall()) as provider:
         stage = Stage(provider, settings)
-        first = await stage.engine()
-        row = await ask(first, person)
-        await shown(first, row, "w8 ")
-        await first.drain()
-        drafts.STORE.__init__()  # type: ignore[misc]
+        row = await left_in_mid_stream(stage, person)
         second = await stage.engine()
         await asked_to_go_on(provider)
         await second.db_for_pages(lambda: generations.cancel(row, by=person))

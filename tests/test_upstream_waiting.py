@@ -1,0 +1,58 @@
+"""How long the way out waits: as long as a provider asks for, and for an answer that drips never without an end."""
+
+import time
+
+import pytest
+import time_machine
+
+from chat.providers.base import UpstreamRequest
+from chat.upstream import NotReached, Upstream, retry_after_s
+from tests.fakes.provider import ScriptedProvider
+from tests.fakes.script import Script, T, Wait, play
+
+
+def asked(provider: ScriptedProvider) -> UpstreamRequest:
+    return UpstreamRequest("POST", f"{provider.base_url}/chat/completions", {}, b"{}")
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("", None),
+        ("  ", None),
+        ("3", 3.0),
+        (" 0.5 ", 0.5),
+        ("-1", 0.0),
+        ("Mon, 30 Nov 2026 12:00:05 GMT", 5.0),
+        ("Mon, 30 Nov 2026 11:59:00 GMT", 0.0),
+        ("Mon, 30 Nov 2026 12:00:05 -0000", 5.0),
+        ("soon", None),
+        ("Mon, 99 Nov 2026", None),
+        ("nan", None),
+        ("inf", None),
+    ],
+)
+@time_machine.travel("2026-11-30T12:00:00Z", tick=False)
+def test_retry_after_is_seconds_or_a_date(value: str, seconds: float | None) -> None:
+    """RFC 9110, 10.2.3; what is neither says nothing, and nobody waits for ever."""
+    assert retry_after_s(value) == seconds
+
+
+async def test_a_drip_of_headers_or_of_an_error_is_no_answer() -> None:
+    """Never silent, never done: it is bounded before the stream as the stream itself is."""
+    upstream = Upstream(connect_timeout_s=1, idle_timeout_s=1, answer_timeout_s=0.3)
+    drip = [step for _ in range(200) for step in (b"x", Wait(20))]
+    with ScriptedProvider(
+        Script(tuple(drip), status=500, headers={"Content-Type": "text/plain"})
+    ) as provider:
+        async with upstream.open(asked(provider)) as response:
+            begun = time.monotonic()
+            body = await response.body(at_most=10_000)
+        assert 0 < len(body) < 60
+        assert time.monotonic() - begun < 2
+    held = play(T("late"), hold_ms=float("inf"))
+    silent = pytest.raises(NotReached, match=r"no whole answer head within 0\.3 s")
+    with ScriptedProvider(held) as provider, silent:
+        async with upstream.open(asked(provider)):
+            raise AssertionError("unreachable")
+    await upstream.aclose()
