@@ -3,6 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.person import Person
+from tests.fakes.processes import ProviderProcess
 
 # Headless pages are always looked at, and their notifications go nowhere: both are stood in for.
 STAND_IN = """
@@ -35,7 +36,7 @@ def becomes(page: Page, face: str) -> None:
     )
 
 
-def test_a_hidden_tab_tells_how_a_reply_ended(walker: Person) -> None:
+def test_a_hidden_tab_tells_how_a_reply_ended(walker: Person, provider: ProviderProcess) -> None:
     """Ready only when it is; nothing at all before the person has asked for it; nothing left once they have looked."""
     page = walker.page
     page.add_init_script(STAND_IN)
@@ -43,9 +44,10 @@ def test_a_hidden_tab_tells_how_a_reply_ended(walker: Person) -> None:
     page.reload()
     title = page.title()
     assert (icon(page), page.evaluate("Notification.asked")) == ("favicon", 0)
-    reply = walker.ask("slow 20 40").has("w5")
+    reply = walker.ask("held").has("w5")
     assert icon(page) == "favicon-running"
     page.evaluate("look(true)")
+    provider.go_on()
     becomes(page, "favicon-ready")
     assert reply.state == "confirmed"
     assert (page.title(), page.evaluate("notes")) == (f"● Ready · {title}", [])
@@ -56,16 +58,17 @@ def test_a_hidden_tab_tells_how_a_reply_ended(walker: Person) -> None:
     switch.click()
     expect(switch).to_have_attribute("aria-pressed", "true")
     assert page.evaluate("Notification.asked") == 1
-    walker.ask("slow 20 40").has("w5")
+    walker.ask("held").has("w5")
     page.evaluate("look(true)")
     assert page.evaluate("notes") == []
+    provider.go_on()
     page.wait_for_function("() => notes.length > 0")
     heading = page.locator(".headline h1").text_content()
     assert (page.evaluate("notes"), icon(page)) == ([["Ready", heading]], "favicon-ready")
     page.evaluate("lastNote.dispatchEvent(new Event('click')); look(false)")
     assert (page.evaluate("focused"), page.evaluate("notes[1]"), icon(page)) == (1, ["closed"], "favicon")
 
-    reply = walker.ask("slow 20 400").has("w5")
+    walker.ask("held").has("w5")
     page.evaluate("look(true)")
     walker.stop()
     becomes(page, "favicon-look")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.person import SECOND, NewPerson, Person, Reply, numbered
 from tests.browser.test_conversations import CUT
-from tests.fakes.processes import ServerProcess
+from tests.fakes.processes import ProviderProcess, ServerProcess
 from tests.fakes.relay import Relay
 
 SEED = 20261130
@@ -110,20 +110,23 @@ def test_fifteen_seconds_without_a_network(server: ServerProcess, new_person: Ne
         person.forgive(*CUT)
 
 
-def test_a_laptop_that_sleeps_through_the_end(server: ServerProcess, new_person: NewPerson) -> None:
+def test_a_laptop_that_sleeps_through_the_end(
+    server: ServerProcess, provider: ProviderProcess, new_person: NewPerson
+) -> None:
     """The page stands still in the middle, its connection dies meanwhile, and it wakes up after the reply was ready."""
     with Relay(server.port) as relay:
         person = new_person(f"http://127.0.0.1:{relay.port}")
-        reply = person.ask("slow 25 160").has("w20")
+        reply = person.ask("held 25").has("w20")
         other = person.tab()
         other.goto(person.page.url.replace(str(relay.port), str(server.port)))
         asleep = person.context.new_cdp_session(person.page)
         asleep.send("Page.setWebLifecycleState", {"state": "frozen"})
         relay.cut()
-        person.last(other).becomes("confirmed")
+        provider.go_on()
+        written = numbered(person.last(other).becomes("confirmed").text)
         relay.mend()
         asleep.send("Page.setWebLifecycleState", {"state": "active"})
-        one_whole_bubble(person, reply, 160)
+        one_whole_bubble(person, reply, written)
         expect(person.page.locator("#connection")).to_be_hidden()
         person.forgive(*CUT)
 

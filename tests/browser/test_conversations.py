@@ -149,12 +149,14 @@ def test_who_was_signed_out_elsewhere_goes_on_after_signing_in(walker: Person) -
     walker.forgive("409", "403", "WebSocket connection to")
 
 
-def test_an_error_goes_with_its_reason(server: ServerProcess, new_person: NewPerson) -> None:
+def test_an_error_goes_with_its_reason(
+    server: ServerProcess, provider: ProviderProcess, new_person: NewPerson
+) -> None:
     """What the line says is true at each moment: busy, then cut off, then nothing."""
     with Relay(server.port) as relay:
         person = new_person(f"http://127.0.0.1:{relay.port}")
         page, alert = person.page, person.page.get_by_role("alert")
-        reply = person.ask("slow 30 100").has("w3")
+        reply = person.ask("held 30").has("w3")
         page.locator("textarea").fill("Me too")
         page.locator("textarea").press("Enter")
         expect(alert).to_contain_text("A reply is being written.")
@@ -164,12 +166,14 @@ def test_an_error_goes_with_its_reason(server: ServerProcess, new_person: NewPer
         expect(alert).to_contain_text("The connection to the server is lost. Your text is kept")
         relay.mend()
         expect(alert).to_have_count(0)
+        provider.go_on()
         reply.becomes("confirmed")
         expect(page.locator("textarea")).to_have_value("Me too")
-        slow = person.ask("slow 30 40").has("w3")
+        slow = person.ask("held 30").has("w3")
         page.locator("textarea").fill("Again")
         page.locator("textarea").press("Enter")
         expect(alert).to_contain_text("A reply is being written.")
+        provider.go_on()
         slow.becomes("confirmed")
         expect(alert).to_have_count(0)
         person.forgive(*CUT)

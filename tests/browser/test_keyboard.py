@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.person import NewPerson, Person
-from tests.fakes.processes import ServerProcess
+from tests.fakes.processes import ProviderProcess, ServerProcess
 
 # What an input method sends for a key of a composition, which the page must leave alone.
 COMPOSED = """([key, options]) => document.activeElement.dispatchEvent(
@@ -66,12 +66,13 @@ def test_nothing_fires_while_an_input_method_composes(walker: Person, key: str) 
     reply.becomes("cancelled")
 
 
-def test_the_focus_survives_the_end_of_a_reply(walker: Person) -> None:
+def test_the_focus_survives_the_end_of_a_reply(walker: Person, provider: ProviderProcess) -> None:
     """The final frame sets the whole reply anew; somebody who reads by keyboard stays where they were."""
     page = walker.page
-    reply = walker.ask("reason").has("Here")
+    reply = walker.ask("mull")
     summary = reply.element.locator(".reasoning summary")
     summary.focus()
+    provider.go_on()
     reply.becomes("confirmed")
     expect(summary).to_be_focused()
     again = walker.ask("early").becomes("incomplete")

@@ -32,20 +32,21 @@ def test_a_reload_in_mid_stream_shows_all_and_goes_on(walker: Person) -> None:
     assert numbered(reply.text) == 200
 
 
-def test_a_second_tab_learns_of_new_replies(walker: Person) -> None:
+def test_a_second_tab_learns_of_new_replies(walker: Person, provider: ProviderProcess) -> None:
     first = walker.ask("slow 5 20").becomes("confirmed")
     other = walker.tab()
     other.goto(walker.page.url)
     expect(other.locator("[data-generation]")).to_have_count(1)
-    asked = walker.ask("slow 20 80")
+    asked = walker.ask("held 20")
     expect(other.locator("[data-generation]")).to_have_count(2)
     twin = walker.last(other)
     assert (twin.generation, first.state) == (asked.generation, "confirmed")
     twin.has("w10")
     assert UNFINISHED.match(twin.state)
+    provider.go_on()
     twin.becomes("confirmed")
-    assert numbered(twin.text) == 80
-    expect(other.locator(".question").last).to_have_text("slow 20 80")
+    assert numbered(twin.text) == numbered(asked.becomes("confirmed").text)
+    expect(other.locator(".question").last).to_have_text("held 20")
 
 
 def test_stop_closes_the_providers_connection(walker: Person, provider: ProviderProcess) -> None:
@@ -81,10 +82,13 @@ def test_stop_before_the_first_byte(walker: Person, provider: ProviderProcess) -
     assert 0 < record["peer_closed_at"] - pressed < 1
 
 
-def test_reasoning_is_open_while_it_is_written_and_folds_for_the_answer(walker: Person) -> None:
-    reply = walker.ask("reason")
+def test_reasoning_is_open_while_it_is_written_and_folds_for_the_answer(
+    walker: Person, provider: ProviderProcess
+) -> None:
+    reply = walker.ask("mull")
     block = reply.element.locator("details.reasoning")
     expect(block).to_have_attribute("open", "")
+    provider.go_on()
     reply.becomes("confirmed")
     expect(block).not_to_have_attribute("open", "")
-    assert reply.text == "Here is the reply, and it came after the thinking."
+    assert reply.text == "Here is the reply."

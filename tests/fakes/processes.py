@@ -145,6 +145,10 @@ class ProviderProcess(Child):
         records: list[dict[str, Any]] = json.loads(get(self.port, "/requests")[1])
         return records
 
+    def go_on(self) -> None:
+        """Let the replies that are held (`held`, `mull`) go on to their end."""
+        get(self.port, "/go")
+
 
 class ServerProcess(Child):
     """`manage.py serve` on a data folder; ready when `/readyz` says so.

@@ -3,9 +3,9 @@
 Takes scripts (`script.py`), gives bytes on loopback, and a record of each request: what came, what was sent
 when, and when the peer went. Raw asyncio, no HTTP library, so that nothing tidies up what a test wants
 broken. In a test it runs on a thread and loop of its own (`with ScriptedProvider() as provider`); as a
-process (`python -m tests.fakes.provider`) the user's words choose the story and `GET /requests` hands out the
-records. All times are `time.monotonic()`, which on one machine is the same clock in every process. Knows
-nothing of the product.
+process (`python -m tests.fakes.provider`) the user's words choose the story, `GET /requests` hands out the records, and
+`GET /go` lets the held replies go on. All times are `time.monotonic()`, which on one machine is the same clock in every
+process. Knows nothing of the product.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self, cast
 
-from tests.fakes.script import MODEL, Cut, End, Paced, Reset, Script, Stall, Until, Wait, page
+from tests.fakes.script import MODEL, Cut, End, Held, Paced, Reset, Script, Stall, Until, Wait, chunk, page
 from tests.fakes.stories import story
 
 CHAT = "/v1/chat/completions"
@@ -43,7 +43,7 @@ class Record:
     head_sent_at: float | None = None
     bytes_sent: int = 0
     paced_at: list[float] = field(default_factory=list)
-    """When each piece of a `Paced` step was sent."""
+    """When each piece of a `Paced` or `Held` step was sent."""
     finished_at: float | None = None
     """When the script had been played to its end."""
     peer_closed_at: float | None = None
@@ -75,6 +75,8 @@ class Book:
         self.queue: deque[Script] = deque()
         self.choose: Callable[[Record], Script] = self._by_words
         self.per_second: float = 100
+        self.told = 0
+        """How often the replies that were held have been let go on."""
         self._asked: Counter[str] = Counter()
         self._changed = threading.Condition()
 
@@ -99,6 +101,9 @@ class Book:
             case "/v1/models":
                 models = [{"id": MODEL, "object": "model", "created": 1750000000, "owned_by": "tests"}]
                 return page(json.dumps({"object": "list", "data": models}).encode())
+            case "/go":
+                self.told += 1
+                return page(b"{}")
             case "/requests":
                 return page(json.dumps([_plain(record) for record in self.requests]).encode())
             case _:
@@ -243,12 +248,21 @@ class _Connection(asyncio.Protocol):
             case Until(told):
                 while not told.is_set():
                     await _pause(5)
+            case Held():
+                await self._hold(record, script, step)
             case _:
                 raise TypeError(f"not a step: {step!r}")
 
     def _close(self) -> None:
         self.closed_by_us = True
         self.transport.close()
+
+    async def _hold(self, record: Record, script: Script, step: Held) -> None:
+        told = self.book.told
+        while self.book.told == told and not self.transport.is_closing():
+            record.paced_at.append(time.monotonic())
+            self._write(record, script, chunk({step.lane: f"w{len(record.paced_at)} "}))
+            await _pause(step.ms)
 
     async def _pace(self, record: Record, script: Script, step: Paced) -> None:
         """One write per due time, from timers: a task that sleeps per piece costs a bench twice as much."""

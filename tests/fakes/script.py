@@ -57,7 +57,15 @@ class Until:
     told: threading.Event
 
 
-Step = bytes | Wait | Paced | End | Cut | Reset | Stall | Until
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Numbered words, one every so often, until the test tells the provider to go on: none is missed by being slow."""
+
+    lane: Literal["content", "reasoning_content"]
+    ms: float
+
+
+Step = bytes | Wait | Paced | End | Cut | Reset | Stall | Until | Held
 GAP = Wait(20)
 """The `·` of the bug cases: flush, then let the reader see what came so far."""
 

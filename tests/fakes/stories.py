@@ -19,6 +19,7 @@ from tests.fakes.script import (
     USAGE,
     Cut,
     End,
+    Held,
     Paced,
     Reset,
     Script,
@@ -87,6 +88,17 @@ def _numbers(rest: list[str], default_ms: float = 20) -> Script:
     return play(Paced(pieces, 1000 / ms), FIN("stop"), USAGE(9, count), DONE)
 
 
+def _held(rest: list[str]) -> Script:
+    """`held [MS]`: numbered words that far apart until the test says so, then a proper end."""
+    return play(Held("content", float(rest[0] if rest else 20)), FIN("stop"), DONE)
+
+
+def _mull(rest: list[str]) -> Script:
+    """`mull [MS]`: reasoning that long, then a short answer."""
+    held = Held("reasoning_content", float(rest[0] if rest else 20))
+    return play(held, T("Here is"), GAP, T(" the reply."), FIN("stop"), DONE)
+
+
 def _tokens(rest: list[str]) -> Script:
     """`tokens RATE COUNT`: the load of a bench."""
     rate, count = float(rest[0]), int(rest[1])
@@ -148,6 +160,8 @@ STORIES: dict[str, Callable[[list[str]], Script]] = {
     "json": lambda _: page(b'{"error":{"message":"no such model","type":"invalid_request_error"}}'),
     "reason": _reason,
     "slow": _numbers,
+    "held": _held,
+    "mull": _mull,
     "tokens": _tokens,
     "treatise": _treatise,
     "rest": lambda _: whole_answer(COACH, ms=10),
