@@ -20,6 +20,7 @@ from chat.streaming.reading import Reading
 from tests.rows import claimed, closing, cut, draft, opened, person, reading, sent
 
 SEED, RACES, CLICKS = 20261130, 1000, 2
+STEP_MS = 0.25
 
 ENDS: dict[str, Reading] = {
     "whole": reading(),
@@ -70,18 +71,22 @@ def test_a_thousand_stops_against_the_end_have_one_final_state_each(settings: Se
     with transaction.atomic():
         races = [prepared(rng, ana, number) for number in range(RACES)]
     start, never = Barrier(CLICKS + 1), Event()
+    later_ms = [
+        0.0
+    ]  # by how much the clicks come later; whoever was first is held back a little more the next time
 
     def run(thread: int) -> list[bool]:
         """The runner is number 0, the others press Stop; True: it was told that it was first."""
         told = []
         for race in races:
             start.wait(30)
-            never.wait(race.delays_ms[thread] / 1000)
+            never.wait(max(0, race.delays_ms[thread] + (later_ms[0] if thread else -later_ms[0])) / 1000)
             if thread:
                 told.append(generations.cancel(race.job.generation, by=ana))
                 continue
             after = running.end(race.job, ENDS[race.end], draft(race.job.generation)).generation
             told.append(after.state != State.cancelled)
+            later_ms[0] += -STEP_MS if told[-1] else STEP_MS
         return told
 
     with ThreadPoolExecutor(CLICKS + 1) as pool:
@@ -106,4 +111,4 @@ def test_a_thousand_stops_against_the_end_have_one_final_state_each(settings: Se
         stops = [row.state == State.cancelled, successor is not None and successor.state == State.cancelled]
         assert sum(stopped) == sum(stops) <= 1
         winners[row.state] += 1
-    assert min(winners["cancelled"], winners["confirmed"]) >= RACES // 20, winners
+    assert min(winners["cancelled"], winners["confirmed"]) >= RACES // 8, winners
