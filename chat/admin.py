@@ -5,23 +5,21 @@ anything of a conversation, whatever their permissions; texts stand on detail pa
 administrator does decide (by which gate a model is shown) is kept with who, when, and what it was before.
 """
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from chat import catalogue
+from chat.audit import NOTHING, AskedBy, Base, Called, ReadOnly, link, table, timeline
 from chat.models import (
     Checkpoint,
     Conversation,
@@ -30,80 +28,15 @@ from chat.models import (
     JournalRow,
     Message,
     Preset,
-    Subject,
+    ToolCall,
 )
 from chat.providers.endpoints import ENDPOINTS
 
 if TYPE_CHECKING:
-    Base = admin.ModelAdmin[Any]
     FormBase = forms.ModelForm[GatePolicy]
     PresetFormBase = forms.ModelForm[Preset]
 else:
-    Base = admin.ModelAdmin
     FormBase = PresetFormBase = forms.ModelForm
-
-NOTHING = "-"
-
-
-class ReadOnly(Base):
-    """Looking needs the model's view permission; the rest is refused to everybody, superusers included."""
-
-    actions = None
-    list_per_page, show_full_result_count = 50, False
-
-    class Media:
-        css = {"all": ["chat/css/audit.css"]}
-
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 (Django passes it)
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-
-def link(row: Model | None) -> SafeString | str:
-    """The row's own page here."""
-    if row is None:
-        return NOTHING
-    url = reverse(f"admin:chat_{type(row).__name__.lower()}_change", args=[row.pk])
-    return format_html('<a href="{}">{}</a>', url, str(row))
-
-
-def table(head: Iterable[Any], rows: Iterable[tuple[Any, ...]]) -> SafeString | str:
-    """An HTML table of escaped cells; a cell that is empty says so."""
-    body = [
-        (format_html_join("", "<td>{}</td>", [(NOTHING if cell in {None, ""} else cell,) for cell in row]),)
-        for row in rows
-    ]
-    if not body:
-        return NOTHING
-    return format_html(
-        '<div class="audit" tabindex="0"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>',
-        format_html_join("", "<th>{}</th>", [(cell,) for cell in head]),
-        format_html_join("", "<tr>{}</tr>", body),
-    )
-
-
-class AskedBy(admin.SimpleListFilter):
-    """Whose replies: those who asked last, and whoever is looked at; a list of everybody would have no end."""
-
-    title, parameter_name = _("user"), "user"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002
-        lately = Generation.objects.exclude(user=None).order_by("-created").values_list("user", flat=True)
-        people = get_user_model().objects.filter(pk__in=[*dict.fromkeys(lately[:500])][:15] + self.chosen)
-        return [(str(person.pk), person.get_username()) for person in people.order_by("username")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Generation]) -> QuerySet[Generation]:  # noqa: ARG002
-        return queryset.filter(user__in=self.chosen) if self.value() else queryset
-
-    @property
-    def chosen(self) -> list[int]:
-        value = self.value() or ""  # of an address: it may be anything
-        return [int(value)] if value.isdecimal() and len(value) < 19 else []
 
 
 @admin.register(Generation)
@@ -123,11 +56,13 @@ class GenerationAdmin(ReadOnly):
     date_hierarchy = "created"
     ordering = ("-created",)
     list_select_related = ("user",)
+    texts = {("draft",): "checkpoint", ("calls", "calls_journal"): "toolcall"}
     fieldsets = (
         (None, {"fields": ("id", "state", "reason", "provider_reason", "detail", "retryable", "late")}),
         (_("What came of it"), {"fields": ("answer", "checks_made")}),
         (_("Step by step"), {"fields": ("journal", "version")}),
         (_("Draft (never a message)"), {"fields": ("draft",)}),
+        (_("Tool calls (none was run)"), {"fields": ("calls", "calls_journal")}),
         (_("For whom"), {"fields": ("user", "session", "conversation", "number", "parent")}),
         (
             _("Asked with"),
@@ -189,12 +124,12 @@ class GenerationAdmin(ReadOnly):
         ),
     )
 
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """The draft's text only for those who may see checkpoints."""
-        sections: Any = super().get_fieldsets(request, obj)
-        if request.user.has_perm("chat.view_checkpoint"):
-            return sections
-        return [section for section in sections if section[1]["fields"] != ("draft",)]
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:  # noqa: ARG002
+        """The draft's text only for those who may see checkpoints, what was called only for those who may see calls."""
+        hidden = [
+            fields for fields, model in self.texts.items() if not request.user.has_perm(f"chat.view_{model}")
+        ]
+        return [each for each in self.fieldsets if each[1]["fields"] not in hidden]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:  # noqa: ARG002
         return [name for _title, options in self.fieldsets for name in options["fields"]]
@@ -221,28 +156,7 @@ class GenerationAdmin(ReadOnly):
 
     @admin.display(description=_("journal"))
     def journal(self, row: Generation) -> SafeString | str:
-        """Every move, oldest first, and how long after the one before."""
-        moves = JournalRow.objects.filter(subject=Subject.GENERATION, subject_id=row.pk).order_by("sequence")
-        lines, before = [], row.created
-        for move in moves:
-            after_s = (move.at - before).total_seconds()
-            before = move.at
-            lines.append(
-                (
-                    move.sequence,
-                    f"{move.at:%Y-%m-%d %H:%M:%S.%f}"[:-3],
-                    f"+{after_s:.3f} s",
-                    move.from_state,
-                    move.trigger,
-                    move.to_state,
-                    move.actor,
-                    move.reason,
-                    move.detail,
-                    move.fence,
-                )
-            )
-        head = ("#", _("when"), _("after"), _("from"), _("trigger"), _("to"), _("who"), _("reason"))
-        return table((*head, _("detail"), _("fence")), lines)
+        return timeline(row)
 
     @admin.display(description=_("draft as last saved"))
     def draft(self, row: Generation) -> SafeString | str:
@@ -257,10 +171,61 @@ class GenerationAdmin(ReadOnly):
         )
         return table((_("part"), _("text")), [(name, text) for name, text in lanes if text])
 
+    @admin.display(description=_("calls"))
+    def calls(self, row: Generation) -> SafeString | str:
+        """What its model called, as far as it was whole, and what became of it."""
+        head = (_("call"), _("reason"), _("provider's id"), _("characters"), _("arguments"))
+        calls = row.tool_calls.order_by("position")
+        return table(
+            head,
+            [(link(each), each.reason, each.call_id, each.arguments_chars, each.arguments) for each in calls],
+        )
+
+    @admin.display(description=_("their journal"))
+    def calls_journal(self, row: Generation) -> SafeString | str:
+        calls = row.tool_calls.order_by("position")
+        return format_html_join("", "<p>{}</p>{}", [(each, timeline(each)) for each in calls]) or NOTHING
+
     @admin.display(description=_("tried again by"))
     def tried_again_by(self, row: Generation) -> SafeString | str:
         following = row.retries.order_by("number")
         return format_html_join(", ", "{}", [(link(each),) for each in following]) or NOTHING
+
+
+@admin.register(ToolCall)
+class ToolCallAdmin(ReadOnly):
+    """What models asked for. No tool is offered yet, so each was refused; the arguments are on the row's own page."""
+
+    list_display = ("created", "name", "state", "reason", "provider", "asked_model", "generation")
+    list_filter = ("state", Called, "created")
+    search_fields = ("id", "generation__id", "call_id", "name")
+    date_hierarchy = "created"
+    ordering = ("-created", "-position")
+    list_select_related = ("generation",)
+    fieldsets = (
+        (None, {"fields": ("id", "state", "reason", "late")}),
+        (
+            _("What was asked for"),
+            {"fields": ("name", "arguments", "arguments_chars", "call_id", "generation", "position")},
+        ),
+        (_("Step by step"), {"fields": ("journal", "version")}),
+        (_("Times"), {"fields": ("created", "ended_at")}),
+    )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:  # noqa: ARG002
+        return [name for _title, options in self.fieldsets for name in options["fields"]]
+
+    @admin.display(description=_("provider"), ordering="generation__endpoint")
+    def provider(self, row: ToolCall) -> str:
+        return row.generation.endpoint
+
+    @admin.display(description=_("model"), ordering="generation__model")
+    def asked_model(self, row: ToolCall) -> str:
+        return row.generation.model
+
+    @admin.display(description=_("journal"))
+    def journal(self, row: ToolCall) -> SafeString | str:
+        return timeline(row)
 
 
 @admin.register(JournalRow)

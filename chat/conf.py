@@ -29,6 +29,14 @@ KNOBS: tuple[Knob, ...] = (
         1,
         "Longest answer, with its reasoning, that is accepted.",
     ),
+    Knob("max_kept_calls", 32, "calls", 0, "How many tool calls of one reply are kept for the audit."),
+    Knob(
+        "max_call_chars",
+        20_000,
+        "characters",
+        0,
+        "How much of the arguments of each is kept; their length always is.",
+    ),
     Knob("max_message_chars", 32_000, "characters", 1, "Longest message that a person may send."),
     Knob(
         "messages_per_hour",

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from chat import generations, launching, search, tree, windows
+from chat import generations, launching, search, toolcalls, tree, windows
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
 from chat.models.generation import GenerationQuerySet
 from chat.states.generation import State
@@ -213,6 +213,7 @@ def _let_go(rows: GenerationQuerySet) -> None:
     # A runner that is still winding down, here or in another process, must not write a checkpoint of deleted text again.
     rows.update(fence=F("fence") + 1)
     Checkpoint.objects.filter(generation__in=rows).delete()
+    toolcalls.forget(rows)
 
 
 def _cancel(rows: GenerationQuerySet, *, by: AbstractBaseUser | None) -> None:

@@ -8,11 +8,18 @@ from enum import StrEnum
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
-from chat.models import Generation, JournalRow, Subject
-from chat.states.generation import GENERATION, State, Trigger
+from chat.models import Generation, JournalRow, Subject, ToolCall
+from chat.states import generation, toolcall
+from chat.states.machine import Machine
 from chat.streaming.outcome import Reason
+
+SUBJECTS: dict[type[Generation | ToolCall], tuple[Subject, Machine[Any, Any]]] = {
+    Generation: (Subject.GENERATION, generation.GENERATION),
+    ToolCall: (Subject.TOOL_CALL, toolcall.TOOL_CALL),
+}
+"""What has a state: its name in the journal, and its table."""
 
 
 class Fired(StrEnum):
@@ -25,8 +32,8 @@ class Fired(StrEnum):
 
 
 def fire(
-    subject: Generation,
-    trigger: Trigger,
+    subject: Generation | ToolCall,
+    trigger: generation.Trigger | toolcall.Trigger,
     *,
     seen: str,
     actor: str,
@@ -40,16 +47,19 @@ def fire(
 
     A runner must pass its `fence`. With `supersede` the row is taken from its runner: the fence moves on and the lease
     ends, so that nothing which that runner still writes counts. On MOVED the subject in hand holds the new state and
-    version. Raises `IllegalTransition` where a non-final state has no cell for the trigger: that is a bug of ours.
+    version. Raises `IllegalTransition` where a non-final state has no cell for the trigger: that is a bug of ours. A tool
+    call has no runner and no lease of its own: it knows neither `fence` nor `supersede`.
     """
-    target = GENERATION.next_state(State(seen), trigger)
+    model = type(subject)
+    name, machine = SUBJECTS[model]
+    target = machine.next_state(machine.states(seen), machine.triggers(trigger))
     if target is None:
         return _late(subject)
-    rows = Generation.objects.filter(pk=subject.pk, state=seen, version=subject.version)
+    rows: QuerySet[Any] = model.objects.filter(pk=subject.pk, state=seen, version=subject.version)
     if fence is not None:
         rows = rows.filter(fence=fence)
     values: dict[str, Any] = {**changes, "state": str(target), "version": subject.version + 1}
-    if supersede:
+    if supersede and isinstance(subject, Generation):
         values |= {"fence": subject.fence + 1, "owner": "", "lease_until": None}
     if reason is not None:
         values["reason"] = str(reason)
@@ -59,7 +69,7 @@ def fire(
         if rows.update(**values) == 0:
             return _lost(subject)
         JournalRow.objects.create(
-            subject=Subject.GENERATION,
+            subject=name,
             subject_id=subject.pk,
             sequence=subject.version + 1,
             trigger=str(trigger),
@@ -70,19 +80,20 @@ def fire(
             detail=detail,
             fence=fence,
         )
-    for name, value in values.items():
-        setattr(subject, name, value)
+    for column, value in values.items():
+        setattr(subject, column, value)
     return Fired.MOVED
 
 
-def _lost(subject: Generation) -> Fired:
+def _lost(subject: Generation | ToolCall) -> Fired:
     """Tell apart why no row matched: gone, final by now, or moved on by someone else."""
-    now = Generation.objects.filter(pk=subject.pk).values_list("state", flat=True).first()
+    _, machine = SUBJECTS[type(subject)]
+    now = type(subject).objects.filter(pk=subject.pk).values_list("state", flat=True).first()
     if now is None:
         return Fired.GONE
-    return _late(subject) if State(now) in GENERATION.finals else Fired.LOST
+    return _late(subject) if machine.is_final(machine.states(now)) else Fired.LOST
 
 
-def _late(subject: Generation) -> Fired:
-    counted = Generation.objects.filter(pk=subject.pk).update(late=F("late") + 1)
-    return Fired.LATE if counted else Fired.GONE
+def _late(subject: Generation | ToolCall) -> Fired:
+    rows: QuerySet[Any] = type(subject).objects.filter(pk=subject.pk)
+    return Fired.LATE if rows.update(late=F("late") + 1) else Fired.GONE

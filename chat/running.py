@@ -16,7 +16,20 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from chat import attachments, branches, catalogue, drafts, flows, journal, plans, prices, titles, tree, tuning
+from chat import (
+    attachments,
+    branches,
+    catalogue,
+    drafts,
+    flows,
+    journal,
+    plans,
+    prices,
+    titles,
+    toolcalls,
+    tree,
+    tuning,
+)
 from chat.generations import queue
 from chat.journal import Fired
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
@@ -219,6 +232,7 @@ def _confirm(
     verdicts = [check.verdict for check in [*found.checks, *of_gates(reading)]]
     if (failed := found.failed) is not None:
         said_no = f"check {failed.name} said no" + (f": {failed.detail}" if failed.detail else "")
+        toolcalls.refuse(row, reading.tool_calls, actor=row.owner, reason=failed.reason)
         return journal.fire(
             row,
             Trigger.rejected,

@@ -42,6 +42,7 @@ def write(person: AbstractBaseUser, file: IO[bytes]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         preferences = Preferences.objects.filter(user_id=person.pk).first()
         homeless = Generation.objects.filter(user_id=person.pk, conversation=None)
+        homeless = homeless.prefetch_related("tool_calls")
         _add(
             archive,
             "account.json",
@@ -51,7 +52,9 @@ def write(person: AbstractBaseUser, file: IO[bytes]) -> None:
                 "account": facts(person),
                 "preferences": facts(preferences) if preferences else {},
                 "presets": [facts(each) for each in Preset.objects.owned_by(person)],
-                "generations_of_deleted_conversations": [facts(row) for row in homeless.iterator()],
+                "generations_of_deleted_conversations": [
+                    facts(row) | {"tool_calls": _calls(row)} for row in homeless.iterator(chunk_size=500)
+                ],
             },
         )
         with archive.open(exporting.MEMBER, "w", force_zip64=True) as whole:
@@ -76,19 +79,25 @@ def _conversation(conversation: Conversation) -> dict[str, Any]:
     """With every branch: a message names its parent. Drafts stand with their generations, apart from the messages."""
     messages: QuerySet[Message] = conversation.messages.order_by("created").prefetch_related("attachments")
     rows = conversation.generations.order_by("number").select_related("checkpoint")
+    rows = rows.prefetch_related("tool_calls")
     return {
         **facts(conversation),
         "messages": [
             {**facts(each), "attachments": [_place(one) for one in each.attachments.all()]}
             for each in messages
         ],
-        "generations": [{**facts(each), "draft": _draft(each)} for each in rows],
+        "generations": [{**facts(each), "draft": _draft(each), "tool_calls": _calls(each)} for each in rows],
     }
 
 
 def _draft(row: Generation) -> dict[str, Any] | None:
     saved = getattr(row, "checkpoint", None)
     return None if saved is None else facts(saved)
+
+
+def _calls(row: Generation) -> list[dict[str, Any]]:
+    """What its model called, with the arguments as long as they are kept."""
+    return [facts(call) for call in row.tool_calls.all()]
 
 
 def _place(attachment: Attachment) -> str:

@@ -18,10 +18,11 @@ from chat.journal import Fired
 from chat.models import Conversation, Generation, JournalRow, Message, MessageKind
 from chat.running import Job
 from chat.states.generation import GENERATION, State, Trigger
+from chat.states.machine import Machine, S, T
 from chat.streaming.deltas import Usage
 from chat.streaming.frames import Snapshot
 from chat.streaming.outcome import Outcome, Reason
-from chat.streaming.reading import Reading
+from chat.streaming.reading import Reading, ToolCall
 
 Value = TypeVar("Value")
 
@@ -73,6 +74,15 @@ def cut(reason: Reason = Reason.stream_truncated, **changes: Any) -> Reading:
     return reading("Two", Outcome.incomplete, reason=reason, provider_reason=None, usage=None, **changes)
 
 
+WHOLE_CALL = ToolCall("call_1", "find_gym", '{"near": "home"}', {"near": "home"}, complete=True)
+
+
+def asking(*calls: ToolCall, **changes: Any) -> Reading:
+    """A stream that ended with the model's wish to call these."""
+    values: dict[str, Any] = {"provider_reason": "tool_calls", "tool_calls": list(calls or (WHOLE_CALL,))}
+    return reading("", Outcome.tool_requested, **(values | changes))
+
+
 def draft(row: Generation, answer: str = "Two", seq: int = 1) -> Snapshot:
     """What a page had been shown."""
     return Snapshot(row.number, seq, answer, "Think.", "")
@@ -84,13 +94,22 @@ def ended(row: Generation, result: Reading) -> Generation:
 
 
 def path_to(state: State) -> list[Trigger]:
-    """The shortest way through the table."""
-    ways: deque[tuple[State, list[Trigger]]] = deque([(GENERATION.initial, [])])
+    """The shortest way of a generation through its table."""
+    return way_to(GENERATION, state)
+
+
+def way_to(machine: Machine[S, T], state: S) -> list[T]:
+    """The shortest way through a table."""
+    ways: deque[tuple[S, list[T]]] = deque([(machine.initial, [])])
+    seen = {machine.initial}
     while ways:
         at, way = ways.popleft()
         if at is state:
             return way
-        ways.extend((target, [*way, trigger]) for trigger, target in GENERATION.table[at].items())
+        for trigger, target in machine.table[at].items():
+            if target not in seen:
+                seen.add(target)
+                ways.append((target, [*way, trigger]))
     raise AssertionError(f"no way leads to {state}")
 
 

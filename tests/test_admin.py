@@ -10,12 +10,17 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
-from chat import generations
-from chat.admin import GenerationAdmin, PresetForm
-from chat.models import Conversation, GatePolicy, Generation, JournalRow, Message, Preset
-from tests.rows import cut, ended, person, reading, sent
+from chat import conversations, generations
+from chat.admin import GenerationAdmin, PresetForm, ToolCallAdmin
+from chat.models import Conversation, GatePolicy, Generation, JournalRow, Message, Preset, ToolCall
+from chat.streaming.reading import ToolCall as Call
+from tests.rows import asking, conversation_of, cut, ended, person, reading, sent
 
-MODELS = (Generation, JournalRow, Conversation, Message)
+MODELS = (Generation, JournalRow, Conversation, Message, ToolCall)
+
+
+CALL = Call("call_1", "find_gym", '{"near": "Secret street", "why": "<i>"}', {"near": "x"}, complete=True)
+OTHER_CALL = Call("call_2", "log_set", "{}", {}, complete=True)
 
 
 def client_of(name: str, *permissions: str, **more: bool) -> Client:
@@ -33,10 +38,16 @@ def root(db: None) -> Client:
 
 @pytest.fixture
 def rows(db: None) -> tuple[Generation, Generation]:
-    """A reply that was cut, and the one that a person tried instead."""
+    """A reply that was cut, and the one that a person tried instead; somebody else's called a tool."""
     ana = person("ana", email="ana@example.org")
     first = ended(sent(ana, "Secret question?"), cut(detail="<b>broken</b>"))
+    ended(sent(person("kim"), "Secret call?"), asking(CALL, OTHER_CALL, response_id="resp_7"))
     return first, ended(generations.retry(first, user=ana), reading("Secret answer."))
+
+
+def called() -> Generation:
+    """The reply of the rows above whose model called."""
+    return Generation.objects.get(reason="unexpected_tool_call")
 
 
 def address(model: Any, view: str, *args: Any) -> str:
@@ -55,7 +66,7 @@ def test_the_superuser_sees_every_list_and_every_row(
 ) -> None:
     """No list tells a text; that is on the row's own page."""
     for model in MODELS:
-        assert "Secret" not in text_of(root, address(model, "changelist")).replace("Secret question?</a>", "")
+        assert "Secret" not in text_of(root, address(model, "changelist"))
         for row in model.objects.all():
             text_of(root, address(model, "change", row.pk))
 
@@ -101,12 +112,12 @@ def test_nobody_adds_changes_or_deletes(
 
 def test_every_table_of_ours_is_read_only() -> None:
     """One that is registered later must not be forgotten."""
-    from chat.admin import ReadOnly
+    from chat.audit import ReadOnly
 
     kept_here = {Preset, GatePolicy}
     registered = admin.site._registry.items()
     ours = [each for model, each in registered if model._meta.app_label == "chat" and model not in kept_here]
-    assert len(ours) == len(MODELS)
+    assert {model for model, _ in registered if model._meta.app_label == "chat"} - kept_here == set(MODELS)
     assert [each for each in ours if not isinstance(each, ReadOnly)] == []
 
 
@@ -161,8 +172,82 @@ def test_every_fact_of_a_generation_is_on_its_page() -> None:
     """A column that is added later must not be forgotten."""
     shown = [name for _, options in GenerationAdmin.fieldsets for name in options["fields"]]
     columns = {field.name for field in Generation._meta.get_fields() if field.concrete} - {"checks"}
-    computed = {"answer", "checks_made", "journal", "draft", "tried_again_by"}
+    computed = {"answer", "checks_made", "journal", "draft", "tried_again_by", "calls", "calls_journal"}
     assert (len(shown), set(shown)) == (len(set(shown)), columns | computed)
+
+
+def test_every_fact_of_a_tool_call_is_on_its_page() -> None:
+    shown = [name for _, options in ToolCallAdmin.fieldsets for name in options["fields"]]
+    columns = {field.name for field in ToolCall._meta.get_fields() if field.concrete}
+    assert (len(shown), set(shown)) == (len(set(shown)), columns | {"journal"})
+
+
+def test_what_a_model_called_stands_with_its_reply_and_was_never_run(
+    root: Client, rows: tuple[Generation, Generation]
+) -> None:
+    """What was asked for, word for word, and each move of each call; the arguments go when the conversation does."""
+    row = called()
+    html = text_of(root, address(Generation, "change", row.pk))
+    said = "{&quot;near&quot;: &quot;Secret street&quot;, &quot;why&quot;: &quot;&lt;i&gt;&quot;}"
+    assert cells(html, "Calls") == [
+        ["call 1 of find_gym (rejected)", "unexpected_tool_call", "call_1", "39", said],
+        ["call 2 of log_set (rejected)", "unexpected_tool_call", "call_2", "2", "{}"],
+    ]
+    first = row.tool_calls.get(name="find_gym")
+    assert f'<a href="{address(ToolCall, "change", first.pk)}">call 1 of find_gym' in html
+    moves = cells(html, "Their journal")
+    assert [[move[0], *move[3:8]] for move in moves] == [
+        ["1", "proposed", "denied", "rejected", "runner-1", "unexpected_tool_call"]
+    ]
+    assert html.split("Their journal:", 1)[1].count("<td>denied</td>") == 2
+    page = text_of(root, address(ToolCall, "change", first.pk))
+    assert [[move[0], *move[3:8]] for move in cells(page, "Journal")] == [
+        ["1", "proposed", "denied", "rejected", "runner-1", "unexpected_tool_call"]
+    ]
+    assert (said in page, address(Generation, "change", row.pk) in page) == (True, True)
+    conversations.delete(conversation_of(row), by=None)
+    for url in (address(Generation, "change", row.pk), address(ToolCall, "change", first.pk)):
+        after = text_of(root, url)
+        assert ("Secret street" in after, "find_gym" in after) == (False, True)
+
+
+def test_what_was_called_is_shown_to_those_who_may_look_at_calls(rows: tuple[Generation, Generation]) -> None:
+    eva = client_of("eva", "view_generation", is_staff=True)
+    max_ = client_of("max", "view_generation", "view_toolcall", is_staff=True)
+    url = address(Generation, "change", called().pk)
+    shown = [
+        ("Secret street" in text_of(client, url), "Tool calls" in text_of(client, url))
+        for client in (eva, max_)
+    ]
+    assert shown == [(False, False), (True, True)]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", 2),
+        ("name=find_gym", 1),
+        ("name=launch_rocket", 0),
+        ("state__exact=rejected", 2),
+        ("state__exact=executed", 0),
+        ("created__gte=2000-01-01 00:00:00%2B00:00", 2),
+        ("created__year=2000", 0),
+        ("q=call_2", 1),
+        ("q=log_s", 1),
+        ("q=street", 0),
+    ],
+)
+def test_calls_can_be_searched_and_filtered(
+    root: Client, rows: tuple[Generation, Generation], query: str, found: int
+) -> None:
+    html = text_of(root, f"{address(ToolCall, 'changelist')}?{query}")
+    assert len(re.findall(r'<th class="field-created', html)) == found
+
+
+def test_calls_are_filtered_by_state_tool_and_day(root: Client, rows: tuple[Generation, Generation]) -> None:
+    html = text_of(root, address(ToolCall, "changelist"))
+    offers = ("?name=find_gym", "?name=log_set", "?state__exact=rejected", "?created__gte=", "?created__day=")
+    assert [offer for offer in offers if offer not in html] == []
 
 
 @pytest.mark.parametrize(
@@ -174,9 +259,10 @@ def test_every_fact_of_a_generation_is_on_its_page() -> None:
         ("q=nobody", 0),
         ("state__exact=confirmed", 1),
         ("reason=stream_truncated", 1),
-        ("endpoint=scripted&model=scripted-1", 2),
+        ("endpoint=scripted&model=scripted-1", 3),
         ("endpoint=other", 0),
-        ("created__gte=2000-01-01 00:00:00%2B00:00", 2),
+        ("created__gte=2000-01-01 00:00:00%2B00:00", 3),
+        ("created__year=2000", 0),
     ],
 )
 def test_lists_can_be_searched_and_filtered(
@@ -195,7 +281,7 @@ def test_replies_are_filtered_by_who_asked(root: Client, rows: tuple[Generation,
         chosen: len(re.findall(r'<th class="field-created', text_of(root, f"{url}?user={chosen}")))
         for chosen in ("", ana, eva, "x", "9" * 40, "1" * 18)
     }
-    assert found == {"": 3, ana: 2, eva: 0, "x": 0, "9" * 40: 0, "1" * 18: 0}
+    assert found == {"": 4, ana: 2, eva: 0, "x": 0, "9" * 40: 0, "1" * 18: 0}
     assert [f"?user={pk}" in text_of(root, url) for pk in (ana, eva)] == [True, False]
     assert f"?user={eva}" in text_of(root, f"{url}?user={eva}")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chat.conf import KNOBS
-from chat.states import diagram
+from chat.states import diagram, toolcall
 from chat.states.generation import State, Trigger
 from chat.streaming.draft import LANES
 from chat.streaming.gates import GATES
@@ -211,7 +211,7 @@ def state_writes(tree: ast.AST) -> Iterator[int]:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             named = {keyword.arg for keyword in node.keywords}
             texts = [arg.value for arg in ast.walk(node) if isinstance(arg, ast.Constant)]
-            if called in WRITERS | {"Generation"} and ("state" in named or "state" in texts):
+            if called in WRITERS | {"Generation", "ToolCall"} and ("state" in named or "state" in texts):
                 yield node.lineno
             if called == "setattr" and "state" in texts:
                 yield node.lineno
@@ -229,6 +229,7 @@ def state_writes(tree: ast.AST) -> Iterator[int]:
         "Generation.objects.filter(pk=1).update(**{'state': 'failed'})",
         "Generation.objects.create(state=x)",
         "Generation(state=x)",
+        "ToolCall(state=x)",
         "row.state = 'failed'",
         "row.state: str = 'failed'",
         "setattr(row, 'state', x)",
@@ -363,7 +364,7 @@ def test_the_glossary_has_every_word_of_the_tables() -> None:
     """Each is explained once; a word that is added to a table must be explained too."""
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     explained = re.findall(r"^\*\*(.+?)\*\*", text, re.MULTILINE)
-    words = {str(word) for word in [*State, *Trigger, *LANES, *GATES]}
+    words = {str(word) for word in [*State, *Trigger, *toolcall.State, *toolcall.Trigger, *LANES, *GATES]}
     assert sorted(set(explained)) == sorted(explained)
     assert sorted(word for word in words if f"`{word}`" not in text) == []
 

@@ -9,17 +9,21 @@ import pytest
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError
 from django.forms import model_to_dict
+from django.utils import timezone
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from chat import journal
 from chat.journal import Fired
-from chat.models import Generation, JournalRow
+from chat.models import Generation, JournalRow, ToolCall
 from chat.states.generation import GENERATION, State, Trigger
+from chat.states.toolcall import TOOL_CALL
+from chat.states.toolcall import State as CallState
+from chat.states.toolcall import Trigger as CallTrigger
 from chat.streaming.errors import IllegalTransition
 from chat.streaming.outcome import Reason
-from tests.rows import brought_to, closing, moves, person, sent, times_of
+from tests.rows import brought_to, closing, moves, person, sent, times_of, way_to
 
 
 @pytest.fixture
@@ -60,6 +64,81 @@ def test_every_state_answers_every_trigger_as_the_table_says(
             fire()
         assert values(row) == before
         assert moves(row) == journalled
+
+
+def call_in(state: CallState, user: AbstractBaseUser) -> ToolCall:
+    """A tool call that stands in `state`, moved there by the journal."""
+    row = ToolCall.objects.create(generation=sent(user), position=0, name="find_gym", arguments_chars=0)
+    for trigger in way_to(TOOL_CALL, state):
+        target = TOOL_CALL.table[CallState(row.state)][trigger]
+        assert journal.fire(row, trigger, seen=row.state, actor="test", **end_of(target)) is Fired.MOVED
+    return row
+
+
+def end_of(target: CallState | None) -> dict[str, Any]:
+    return {"ended_at": timezone.now()} if target in TOOL_CALL.finals else {}
+
+
+@pytest.mark.parametrize("trigger", list(CallTrigger))
+@pytest.mark.parametrize("state", list(CallState))
+def test_a_tool_call_answers_every_trigger_as_its_table_says(
+    user: AbstractBaseUser, state: CallState, trigger: CallTrigger
+) -> None:
+    """The second machine goes through the same door, by its own table and with a journal of its own."""
+    row = call_in(state, user)
+
+    def stored() -> dict[str, Any]:
+        return dict(ToolCall.objects.filter(pk=row.pk).values().get())
+
+    def journalled() -> list[Any]:
+        rows = JournalRow.objects.filter(subject="tool_call", subject_id=row.pk).order_by("sequence")
+        return list(rows.values_list("sequence", "from_state", "trigger", "to_state"))
+
+    before, moves_before = stored(), journalled()
+    assert (before["state"], before["version"]) == (str(state), len(moves_before))
+    target = TOOL_CALL.table[state].get(trigger)
+    changes = end_of(target)
+
+    def fire() -> Fired:
+        return journal.fire(row, trigger, seen=row.state, actor="test", **changes)
+
+    if target is not None:
+        assert fire() is Fired.MOVED
+        assert stored() == before | changes | {"state": str(target), "version": before["version"] + 1}
+        move = (len(moves_before) + 1, str(state), str(trigger), str(target))
+        assert journalled() == [*moves_before, move]
+    elif state in TOOL_CALL.finals:
+        assert fire() is Fired.LATE
+        assert (stored(), journalled()) == (before | {"late": 1}, moves_before)
+    else:
+        with pytest.raises(IllegalTransition):
+            fire()
+        assert (stored(), journalled()) == (before, moves_before)
+
+
+def test_of_two_who_decide_a_call_one_is_late(user: AbstractBaseUser) -> None:
+    row = call_in(CallState.proposed, user)
+    rival, stale = ToolCall.objects.get(), ToolCall.objects.get()
+    end = end_of(CallState.rejected)
+    assert journal.fire(row, CallTrigger.denied, seen="proposed", actor="a", **end) is Fired.MOVED
+    assert journal.fire(rival, CallTrigger.denied, seen="proposed", actor="b", **end) is Fired.LATE
+    ToolCall.objects.all().delete()
+    assert journal.fire(stale, CallTrigger.denied, seen="proposed", actor="c", **end) is Fired.GONE
+
+
+def test_who_saw_an_older_version_of_a_call_has_lost(user: AbstractBaseUser) -> None:
+    row = call_in(CallState.proposed, user)
+    rival = ToolCall.objects.get()
+    assert journal.fire(row, CallTrigger.accepted, seen="proposed", actor="a") is Fired.MOVED
+    assert journal.fire(rival, CallTrigger.accepted, seen="proposed", actor="b") is Fired.LOST
+
+
+def test_a_trigger_of_the_other_machine_is_a_bug(user: AbstractBaseUser) -> None:
+    """Also of a row that has ended, where any trigger of its own is only late."""
+    for state in (CallState.proposed, CallState.rejected):
+        row = call_in(state, person(str(state)))
+        with pytest.raises(ValueError, match="opened"):
+            journal.fire(row, Trigger.opened, seen=row.state, actor="test")
 
 
 def test_a_move_is_journalled_with_who_why_and_by_which_fence(user: AbstractBaseUser) -> None:

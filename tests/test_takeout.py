@@ -12,7 +12,7 @@ from pytest_django import Settings
 from chat import attachments, branches, conversations, takeout
 from chat.importing import runs
 from chat.models import Attachment, Checkpoint, Conversation, Message, Preferences, Preset
-from tests.rows import ended, reading, sent
+from tests.rows import asking, ended, reading, sent
 from tests.visitors import user
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
@@ -64,6 +64,22 @@ def test_everything_of_a_person_is_in_it(db: None) -> None:
     assert "Half" not in json.dumps(again)
     assert all_of_it == {place: b"squat"}
     assert ".." not in place.replace("notes_.txt", "")
+
+
+def test_what_a_model_called_is_in_it_as_long_as_it_is_kept(db: None) -> None:
+    ana = user("ana")
+    row, gone = (ended(sent(ana, text), asking()) for text in ("Here?", "There?"))
+    assert gone.conversation is not None
+    conversations.delete(gone.conversation, by=ana)
+    all_of_it = taken(ana)
+    (here,) = all_of_it[f"conversations/{row.conversation_id}.json"]["generations"]
+    (there,) = all_of_it["account.json"]["generations_of_deleted_conversations"]
+    kept = ("name", "arguments", "arguments_chars", "state", "reason")
+    end = ("rejected", "unexpected_tool_call")
+    assert [[call[name] for name in kept] for call in here["tool_calls"]] == [
+        ["find_gym", '{"near": "home"}', 16, *end]
+    ]
+    assert [[call[name] for name in kept] for call in there["tool_calls"]] == [["find_gym", "", 16, *end]]
 
 
 def test_nothing_of_another_and_no_secret_is_in_it(db: None) -> None:

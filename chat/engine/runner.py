@@ -32,7 +32,7 @@ from chat.providers.base import Endpoint, ResumableWire, Wire
 from chat.running import Ended, Job
 from chat.states.generation import State
 from chat.streaming.outcome import Ending, Outcome, Reason, Verdict
-from chat.streaming.reading import WORDS, Reading, of_verdict
+from chat.streaming.reading import Reading, of_verdict, without
 from chat.upstream import Lost, NotReached, Response, Silent, Upstream
 
 log = logging.getLogger(__name__)
@@ -119,10 +119,7 @@ class Runner:
         """What a provider says of itself is kept; should it echo our key, in whatever place, that is not."""
         endpoint = self.parts.endpoints().get(job.generation.endpoint)
         key = endpoint.key.reveal() if endpoint and endpoint.key else ""
-        if not key:
-            return reading
-        told = {word: text.replace(key, "…") for word in WORDS if (text := getattr(reading, word))}
-        return msgspec.structs.replace(reading, **told)
+        return without(reading, key) if key else reading
 
     # --- asking -------------------------------------------------------------------------------------------------
     async def _ask(self, run: Run, job: Job) -> Reading:

@@ -11,6 +11,7 @@ from .policy import GatePolicy
 from .preferences import Preferences
 from .preset import Preset
 from .shared import SharedLink
+from .toolcall import ToolCall
 
 __all__ = [
     "Attachment",
@@ -32,5 +33,6 @@ __all__ = [
     "Preset",
     "SharedLink",
     "Subject",
+    "ToolCall",
     "Why",
 ]

@@ -6,6 +6,7 @@ nothing that a database refuses (`deltas.storable`; docs/lifecycle.md, "What can
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -15,6 +16,8 @@ from chat.streaming.outcome import Outcome, Reason, Verdict
 
 WORDS = ("provider_reason", "response_id", "detail", "divergence", "last_event")
 """What a reading says beside the texts, often in the provider's own words."""
+
+HIDDEN = "…"
 
 
 class ToolCall(msgspec.Struct, frozen=True):
@@ -31,6 +34,16 @@ class ToolCall(msgspec.Struct, frozen=True):
     arguments_text: str | None
     arguments: Any
     complete: bool
+
+    @property
+    def said(self) -> str:
+        """The arguments in the provider's own letters; where it sent an object, that object as JSON."""
+        if self.arguments_text is not None:
+            return self.arguments_text
+        try:
+            return "" if self.arguments is None else json.dumps(self.arguments, ensure_ascii=False)
+        except RecursionError:  # it was just not too deep where it was read
+            return ""
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -94,4 +107,24 @@ def of_verdict(verdict: Verdict, *, so_far: Reading | None = None) -> Reading:
         last_event=so_far.last_event if so_far else None,
         rule=so_far.rule if so_far else None,
         silenced=so_far.silenced if so_far else None,
+    )
+
+
+def without(reading: Reading, secret: str) -> Reading:
+    """Return the reading with that secret in none of its words and in none of its calls: a provider may echo what it was
+    asked with, and both are kept for the audit."""
+    told = {word: text.replace(secret, HIDDEN) for word in WORDS if (text := getattr(reading, word))}
+    calls = [_call_without(call, secret) for call in reading.tool_calls]
+    return msgspec.structs.replace(reading, **told, tool_calls=calls)
+
+
+def _call_without(call: ToolCall, secret: str) -> ToolCall:
+    if not any(secret in word for word in (call.id, call.name, call.said)):
+        return call
+    return ToolCall(
+        id=call.id.replace(secret, HIDDEN),
+        name=call.name.replace(secret, HIDDEN),
+        arguments_text=call.said.replace(secret, HIDDEN),
+        arguments=None,  # it can be looked at, and nothing can be done with it
+        complete=call.complete,
     )

@@ -82,6 +82,7 @@ def judge(database: Path, log: Iterable[Entry]) -> Report:
     case.look_for_strays()
     case.look_for_lost_messages()
     case.look_at_stops()
+    case.look_at_calls()
     case.count()
     return case.report
 
@@ -97,8 +98,13 @@ class _Case:
             row["generation_id"]: row for row in _rows(connection, "SELECT * FROM chat_checkpoint")
         }
         self.moves: dict[str, list[Row]] = defaultdict(list)
+        self.calls = _rows(connection, "SELECT * FROM chat_toolcall")
+        self.call_moves: dict[str, list[str]] = defaultdict(list)
         for row in _rows(connection, "SELECT * FROM chat_journalrow ORDER BY subject_id, sequence"):
-            self.moves[row["subject_id"]].append(row)
+            if row["subject"] == "tool_call":
+                self.call_moves[row["subject_id"]].append(row["to_state"])
+            else:
+                self.moves[row["subject_id"]].append(row)
         self.entries = entries
         self.kinds = {entry["run"]: entry["kind"] for entry in self._all("run")}
         self.said: dict[int, list[Entry]] = defaultdict(list)
@@ -221,6 +227,16 @@ class _Case:
                 self.report.found(
                     "duplicate_finals", f"{entry['generation']} was said to be stopped, is {state}"
                 )
+
+    def look_at_calls(self) -> None:
+        """Nobody offers a tool: a call is refused with its reply, and nothing else ever happens to it."""
+        states = {row["id"]: row["state"] for row in self.generations}
+        for call in self.calls:
+            found = call["state"], self.call_moves.pop(call["id"], []), states.get(call["generation_id"])
+            if found != ("rejected", ["rejected"], "failed"):
+                self.report.found("false_confirms", f"tool call {call['id']} of a reply is {found}")
+        for subject in self.call_moves:
+            self.report.found("duplicate_finals", f"journal rows of {subject}, which is no tool call")
 
     def count(self) -> None:
         accepted = {entry["text"]: entry["run"] for entry in self._all("accepted")}

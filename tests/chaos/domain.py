@@ -27,20 +27,20 @@ from hypothesis.stateful import (
 from chat import conversations, drafts, generations, running
 from chat.drafts import Save
 from chat.generations import Busy, Rejected
-from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message
+from chat.models import Checkpoint, Conversation, Generation, JournalRow, Message, ToolCall
 from chat.running import Job
 from chat.states.generation import GENERATION, State, Trigger
 from chat.streaming.frames import Snapshot
 from chat.streaming.outcome import Outcome, Reason
 from chat.streaming.reading import Reading
-from tests.rows import cut, person, reading, sent
+from tests.rows import WHOLE_CALL, cut, person, reading, sent
 
 OWNERS = st.sampled_from(["runner-1", "runner-2"])
 WHOLE: dict[str, dict[str, Any]] = {
     "whole": {},
     "empty": {"answer": " "},
     "divergent": {"divergence": "another text"},
-    "unasked call": {"outcome": Outcome.tool_requested},
+    "unasked call": {"outcome": Outcome.tool_requested, "tool_calls": [WHOLE_CALL]},
 }
 SHORT: dict[str, Reading] = {
     "truncated": cut(),
@@ -272,11 +272,15 @@ class Domain(RuleBasedStateMachine):
     def walled(self, job: Job) -> "Wall":
         return Wall(job)
 
+    def moves_of(self, subject: str) -> dict[UUID, list[JournalRow]]:
+        journal: dict[UUID, list[JournalRow]] = defaultdict(list)
+        for move in JournalRow.objects.filter(subject=subject).order_by("sequence"):
+            journal[move.subject_id].append(move)
+        return journal
+
     @invariant()
     def one_end_and_a_journal_that_leads_there(self) -> None:
-        journal: dict[UUID, list[JournalRow]] = defaultdict(list)
-        for move in JournalRow.objects.order_by("sequence"):
-            journal[move.subject_id].append(move)
+        journal = self.moves_of("generation")
         rows = list(Generation.objects.all())
         assert journal.keys() <= {row.pk for row in rows}
         for row in rows:
@@ -312,6 +316,23 @@ class Domain(RuleBasedStateMachine):
         kept = Checkpoint.objects.select_related("generation")
         assert [draft.pk for draft in kept if draft.generation.state == State.confirmed] == []
         assert [draft.pk for draft in kept if draft.generation.conversation_id is None] == []
+
+    @invariant()
+    def no_call_is_ever_run(self) -> None:
+        """Each whole one that a model made is written down with its reply's end, refused, and hears of nothing else; what it
+        said stands as long as its conversation does."""
+        journal = self.moves_of("tool_call")
+        calls = list(ToolCall.objects.select_related("generation"))
+        assert journal.keys() == {call.pk for call in calls}
+        for call in calls:
+            moves = [
+                (move.sequence, move.from_state, move.trigger, move.to_state) for move in journal[call.pk]
+            ]
+            assert moves == [(1, "proposed", "denied", "rejected")]
+            assert (call.state, call.version, call.generation.state) == ("rejected", 1, State.failed)
+            assert bool(call.arguments) == (call.generation.parent_id is not None)
+        refused = Generation.objects.filter(reason=str(Reason.unexpected_tool_call))
+        assert set(refused.values_list("pk", flat=True)) == {call.generation_id for call in calls}
 
     @invariant()
     def one_reply_at_a_time(self) -> None:

@@ -12,7 +12,14 @@ from django.db import connection as django_connection
 from tests.chaos.checker import MOVES, Entry, allowed_s, judge
 from tests.chaos.walk import KNOBS
 
-TABLES = ("chat_conversation", "chat_generation", "chat_message", "chat_journalrow", "chat_checkpoint")
+TABLES = (
+    "chat_conversation",
+    "chat_generation",
+    "chat_message",
+    "chat_journalrow",
+    "chat_checkpoint",
+    "chat_toolcall",
+)
 TEXT = "Rest two minutes."
 WAY = (
     "opened:received",
@@ -184,6 +191,28 @@ def test_one_whole_connection_of_several_is_enough_only_for_its_own_text(world: 
     other = {"text": "Another reply.", "reasoning": "", "painted": "", "whole_at": 9, "sent": 9}
     world.log.append({"what": "said", "run": 3, "busy_from": BASE_S, "busy_until": BASE_S, **other})
     assert world.figures() == {"false_confirms": 1}
+
+
+@pytest.mark.parametrize(
+    ("lie", "found"),
+    [
+        ("", {}),
+        ("UPDATE chat_toolcall SET state = 'executed'", {"false_confirms": 1}),
+        ("DELETE FROM chat_journalrow WHERE subject = 'tool_call'", {"false_confirms": 1}),
+        ("UPDATE chat_journalrow SET to_state = 'executing' WHERE subject_id = 't3'", {"false_confirms": 1}),
+        ("UPDATE chat_toolcall SET generation_id = 'g1'", {"false_confirms": 1}),
+        ("DELETE FROM chat_toolcall", {"duplicate_finals": 1}),
+    ],
+)
+def test_a_call_that_was_not_refused_is_found(world: World, lie: str, found: dict[str, int]) -> None:
+    """No tool is offered: whatever is done with a call, nobody has allowed it."""
+    world.walk(3, (*WAY[:3], "rejected:failed"), reason="unexpected_tool_call")
+    world.add("toolcall", id="t3", generation_id="g3", state="rejected")
+    move = {"trigger": "denied", "from_state": "proposed", "to_state": "rejected"}
+    world.add("journalrow", subject="tool_call", subject_id="t3", sequence=1, **move)
+    if lie:
+        world.change(lie)
+    assert world.figures() == found
 
 
 def test_a_second_final_move_is_found(world: World) -> None:

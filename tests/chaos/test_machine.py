@@ -6,10 +6,10 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from chat import generations
 from chat.journal import Fired
-from chat.models import IndexRow, JournalRow, Message
+from chat.models import IndexRow, JournalRow, Message, ToolCall
 from tests.chaos.people import People
 from tests.chaos.stories import EVERYTHING, REACHED, Stories
-from tests.rows import sent
+from tests.rows import asking, ended, sent
 
 HOW = settings(
     deadline=None,
@@ -48,6 +48,20 @@ def test_the_machine_sees_a_message_that_nothing_confirmed() -> None:
     JournalRow.objects.all().delete()
     with pytest.raises(AssertionError):
         domain.one_end_and_a_journal_that_leads_there()
+    domain.teardown()
+
+
+@pytest.mark.django_db
+def test_the_machine_sees_a_call_that_somebody_let_pass() -> None:
+    domain = People()
+    ended(sent(domain.ana), asking())
+    domain.no_call_is_ever_run()
+    ToolCall.objects.update(state="executing", ended_at=None)
+    with pytest.raises(AssertionError):
+        domain.no_call_is_ever_run()
+    ToolCall.objects.all().delete()
+    with pytest.raises(AssertionError):
+        domain.no_call_is_ever_run()
     domain.teardown()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chat.models import Generation
+from chat.models import Generation, ToolCall
 from chat.streaming.frames import Final, Paint, Turn
 from tests.engine.conftest import WAIT_S, ask
 from tests.engine.listening import Page
@@ -103,6 +103,15 @@ async def test_32_three_failing_attempts_are_three_and_no_more(stage: Stage) -> 
     assert (len(stage.provider.requests), await stage.answers()) == (3, [])
 
 
+async def calls(stage: Stage) -> list[tuple[str, str, str]]:
+    """Every call that was written down, and what became of it."""
+    assert stage.engine is not None
+    found: list[tuple[str, str, str]] = await stage.engine.db_for_pages(
+        lambda: list(ToolCall.objects.values_list("name", "arguments", "state"))
+    )
+    return found
+
+
 UNWHOLE: dict[str, tuple[list[Step], tuple[str, str]]] = {
     "whole, and then nothing": ([call('{"path": "/tmp/a"}'), End()], TRUNCATED),
     "whole, and then a cut": ([call('{"path": "/tmp/a"}'), Cut()], LOST),
@@ -127,9 +136,10 @@ async def test_33_arguments_that_parse_early_start_nothing(stage: Stage) -> None
         assert "tmp" not in page.text(1)
         found[name] = (end_of(row), row.checkpoint.answer)
     assert found == {name: (told, "I will. ") for name, (_, told) in UNWHOLE.items()}
-    assert await stage.answers() == []
+    assert (await stage.answers(), await calls(stage)) == ([], [])
 
 
 async def test_33_a_whole_call_that_nobody_offered_is_refused(stage: Stage) -> None:
     row, _ = await stage.play(BEGUN, call('{"sets": 5}'), FIN("tool_calls"), DONE)
     assert (end_of(row), await stage.answers()) == (("failed", "unexpected_tool_call"), [])
+    assert await calls(stage) == [("log_set", '{"sets": 5}', "rejected")]

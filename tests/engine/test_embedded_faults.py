@@ -22,6 +22,7 @@ from tests.fakes.script import (
     Stall,
     T,
     Wait,
+    chunk,
     page,
     play,
     whole_answer,
@@ -95,22 +96,27 @@ async def test_silence_is_a_stall(
     assert (row.reason, row.checkpoint.answer) == ("stalled", "One ")
 
 
-@pytest.mark.parametrize("where", ["content type", "finish reason", "error"])
+@pytest.mark.parametrize("where", ["content type", "finish reason", "error", "tool call"])
 async def test_a_key_that_the_provider_echoes_is_kept_nowhere(
     make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser, where: str
 ) -> None:
     """Not in the row, not in the journal, in whatever field it comes back; no pattern has to know how keys look."""
     key = "open sesame"
+    function = {"name": f"find {key}", "arguments": json.dumps({"with": key})}
+    call = {"index": 0, "id": key, "type": "function", "function": function}
     provider.script = {
         "content type": page(b"x", content_type=f"text/{key}"),
         "finish reason": play(T("x"), FIN(key), DONE),
         "error": page(json.dumps({"error": {"message": f"no {key}"}}).encode(), status=401),
+        "tool call": play(chunk({"tool_calls": [call]}), FIN("tool_calls"), DONE),
     }[where]
     engine = await make_engine(key=Secret(key))
     row = await until(engine, await ask(engine, person), "failed", "incomplete")
     told = await engine.db_for_pages(lambda: list(JournalRow.objects.values_list("reason", "detail")))
-    assert key not in f"{row.detail} {row.provider_reason} {told}"
+    calls = await engine.db_for_pages(lambda: list(row.tool_calls.values_list("name", "arguments")))
+    assert key not in f"{row.detail} {row.provider_reason} {row.checks} {told} {calls}"
     assert "…" in f"{row.detail} {row.provider_reason}"
+    assert calls == ([("find …", '{"with": "…"}')] if where == "tool call" else [])
 
 
 async def test_a_locked_database_costs_no_answer(

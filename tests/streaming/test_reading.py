@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chat.streaming.outcome import Outcome, Reason, Verdict
-from chat.streaming.reading import WORDS, Reading, ToolCall, of_verdict
+from chat.streaming.reading import WORDS, Reading, ToolCall, of_verdict, without
 
 
 def reading(outcome: Outcome, *parts: str) -> Reading:
@@ -61,3 +61,36 @@ def test_its_words_can_be_stored() -> None:
     )
     kept = "a\ufffdb\ufffdc\u2028\x85\ufeff😀"
     assert {word: getattr(found, word) for word in WORDS} == dict.fromkeys(WORDS, kept)
+
+
+def test_a_secret_is_in_none_of_its_words_and_calls() -> None:
+    """A provider that echoes our key must not write it into the audit, in whatever field."""
+    key = "open sesame"
+    said = f"<{key}>"
+    whole = ToolCall("c1", "find_gym", '{"near": 1}', {"near": 1}, complete=True)
+    object_ = ToolCall(said, said, None, {"a": [said]}, complete=True)
+    text = ToolCall("", "x", said, None, complete=False)
+    found = Reading(
+        Outcome.failed, Reason.unauthorized, said, None, said, [said], "", [whole, object_, text], said, None,
+        said, divergence=said, last_event=said,
+    )  # fmt: skip
+    kept = without(found, key)
+    assert [getattr(kept, word) for word in WORDS] == ["<…>"] * len(WORDS)
+    assert kept.tool_calls == [
+        whole,
+        ToolCall("<…>", "<…>", '{"a": ["<…>"]}', None, complete=True),
+        ToolCall("", "x", "<…>", None, complete=False),
+    ]
+    assert (kept.answer, kept.reasoning_parts, kept.reason) == (said, [said], Reason.unauthorized)
+
+
+def test_arguments_are_said_as_they_came() -> None:
+    """Text in the provider's own letters, an object as JSON; one that nobody could write down is none."""
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    said = [
+        ToolCall("", "x", text, value, complete=True).said
+        for text, value in [('{"a" : 1}', {"a": 1}), ("", {}), (None, {"a": "é"}), (None, None), (None, deep)]
+    ]
+    assert said == ['{"a" : 1}', "", '{"a": "é"}', "", ""]
