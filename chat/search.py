@@ -1,10 +1,12 @@
-"""Search over messages, and nothing else: what comes into the index, what leaves it, and what a person finds.
+"""Search over messages, and beside them the names of conversations: what comes into the index, what leaves it, and what a
+person finds.
 
 Takes messages as they come and go, in the transaction in which they do, and the words that a person looks for; gives hits
 with excerpts. A draft has no row here, for only messages are handed in; and a message whose generation is not confirmed is
 not found even if it had one. Each term must stand in the message, as it is or inside of a word, whatever its case and
 accents. Both databases compare the same folded text: SQLite finds it by trigrams of FTS5, PostgreSQL by pg_trgm where the
-server has it; terms that are shorter than a trigram are compared one by one, among the person's own messages.
+server has it; terms that are shorter than a trigram are compared one by one, among the person's own messages. Names are in
+no index: there are as many as a list can hold, and they are read when they are looked for.
 """
 
 import datetime as dt
@@ -20,13 +22,14 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from chat.folding import fold, spans
-from chat.models import Departure, IndexRow, Message, MessageKind, Origin, Why
+from chat.models import Conversation, Departure, IndexRow, Message, MessageKind, Origin, Why
 from chat.states.generation import State
 
 PAGE = 20
 BATCH = 200
 MOST_TERMS = 8
 MOST_QUERY_CHARS = 200
+MOST_NAMED = 6
 TRIGRAM = 3
 BEFORE_CHARS, AFTER_CHARS = 60, 180
 FTS = "chat_indexrow_fts"  # made, and kept with the rows by triggers, in the migration
@@ -122,6 +125,16 @@ class Found:
     is_more: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A conversation that is called so."""
+
+    conversation_id: UUID
+    title: list[Piece]
+    updated: dt.datetime
+    is_archived: bool
+
+
 def terms_of(query: str) -> list[str]:
     """What has to stand in a message: the words of a query, folded; words in double quotes are one term. No sign has a
     meaning but the quotes; what goes past the limits is not looked for."""
@@ -138,6 +151,33 @@ def find(user: AbstractBaseUser | AnonymousUser, query: str, *, page: int = 1) -
     start = (max(page, 1) - 1) * PAGE
     found = list(_having(rows, terms).select_related("message", "conversation")[start : start + PAGE + 1])
     return Found(terms, [_hit(row, terms) for row in found[:PAGE]], len(found) > PAGE)
+
+
+def named(user: AbstractBaseUser | AnonymousUser, query: str) -> list[Named]:
+    """The person's own conversations in whose name every term stands, those that were used last first, a few at most. Where
+    nothing is looked for: those that they come back to most likely, without the archive."""
+    terms = terms_of(query)
+    rows = Conversation.objects.owned_by(user).order_by("-updated", "-pk")
+    if not terms:
+        rows = rows.filter(archived=None)[:MOST_NAMED]
+    found: list[Named] = []
+    for row in rows.only("title", "updated", "archived").iterator():
+        folded = fold(row.title)
+        if all(term in folded for term in terms):
+            found.append(Named(row.pk, _marked(row.title, terms), row.updated, row.archived is not None))
+        if len(found) == MOST_NAMED:
+            break
+    return found
+
+
+def _marked(title: str, terms: list[str]) -> list[Piece]:
+    pieces: list[Piece] = []
+    at = 0
+    for start, end in spans(title, terms):
+        pieces += [Piece(title[at:start], is_hit=False), Piece(title[start:end], is_hit=True)]
+        at = end
+    pieces.append(Piece(title[at:], is_hit=False))
+    return [piece for piece in pieces if piece.text]
 
 
 def _having(rows: QuerySet[IndexRow], terms: list[str]) -> QuerySet[IndexRow]:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chat import conversations, drafts, search
-from chat.models import Departure, IndexRow, Message, MessageKind, Origin
+from chat.models import Conversation, Departure, IndexRow, Message, MessageKind, Origin
 from chat.search import Health, Hit, Piece
 from chat.states.generation import State
 from tests.rows import brought_to, conversation_of, draft, ended, fresh, opened, person, reading, sent
@@ -18,6 +18,14 @@ from tests.rows import brought_to, conversation_of, draft, ended, fresh, opened,
 @pytest.fixture
 def ana(db: None) -> AbstractBaseUser:
     return person()
+
+
+def names(user: Any, query: str) -> list[str]:
+    """The names that are found, with what was found in brackets."""
+    return [
+        "".join(f"[{piece.text}]" if piece.is_hit else piece.text for piece in each.title)
+        for each in search.named(user, query)
+    ]
 
 
 def texts(user: Any, query: str, **more: Any) -> list[str]:
@@ -52,6 +60,28 @@ def test_questions_and_confirmed_answers_are_found(ana: AbstractBaseUser) -> Non
             [Piece("How long is a **", False), Piece("rest", True), Piece("**?", False)],
         ),
     ]
+
+
+def test_conversations_are_found_by_their_names(ana: AbstractBaseUser) -> None:
+    """One's own that stand, also those in the archive; without case and accents; those that were used last first."""
+    for title in ("Treino de força", "Forca e fôlego", "FORÇA: gone", "Something else"):
+        conversations.rename(conversation_of(sent(ana, "x")), title)
+    conversations.discard(Conversation.objects.get(title="FORÇA: gone"), by=ana)
+    conversations.archive(Conversation.objects.get(title="Treino de força"), on=True)
+    conversations.rename(conversation_of(sent(person("eva"), "x")), "Força of another")
+    assert names(ana, "FORCA") == ["[Forca] e fôlego", "Treino de [força]"]
+    assert [each.is_archived for each in search.named(ana, "forca")] == [False, True]
+    assert names(ana, "folego forca") == ["[Forca] e [fôlego]"]
+    assert names(ana, "heron") == []
+    assert search.named(AnonymousUser(), "forca") == []
+
+
+def test_who_looks_for_nothing_goes_back_to_what_was_last(ana: AbstractBaseUser) -> None:
+    for number in range(9):
+        conversations.rename(conversation_of(sent(ana, "x")), f"Walk {number}")
+    conversations.archive(Conversation.objects.get(title="Walk 7"), on=True)
+    assert names(ana, " ") == ["Walk 8", "Walk 6", "Walk 5", "Walk 4", "Walk 3", "Walk 2"]
+    assert names(ana, "walk") == [f"[Walk] {number}" for number in (8, 7, 6, 5, 4, 3)]
 
 
 def test_nothing_that_is_not_an_answer_is_found(ana: AbstractBaseUser) -> None:

@@ -2,13 +2,14 @@
 
 import io
 import json
+import re
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from chat import branches
+from chat import branches, conversations
 from chat.importing import container
 from chat.importing.keeping import keep
 from chat.importing.shape import Talk
@@ -44,11 +45,23 @@ def test_any_query_is_answered(page: Client, talk: list[Message], query: str) ->
     assert "<script>" not in response.content.decode()
 
 
+def test_names_stand_before_messages_and_lead_to_the_conversation(page: Client, talk: list[Message]) -> None:
+    conversation = talk[0].conversation
+    conversations.rename(conversation, "Pauses <i> between")
+    text = page.get("/search/?q=pauses").content.decode()
+    (link,) = re.findall(rf'href="/conversations/{conversation.pk}/"><span class="from">(.*?)</a>', text)
+    assert '<span class="title" dir="auto"><mark>Pauses</mark> &lt;i&gt; between</span>' in link
+    assert "No message has these words" in text
+    text = page.get("/search/?q=between&page=2").content.decode()
+    assert "<mark>between</mark>" not in text
+    assert "Go back to" in page.get("/search/", headers={"X-Fragment": "1"}).content.decode()
+
+
 def test_pages(page: Client, ana: User) -> None:
     for number in range(22):
         sent(ana, f"heron {number}")
     first, second = (page.get(f"/search/?q=heron&page={n}").content.decode() for n in (1, 2))
-    assert (first.count('class="hit"'), second.count('class="hit"')) == (20, 2)
+    assert (first.count("data-message"), second.count("data-message")) == (20, 2)
     assert ("/search/?q=heron&amp;page=2" in first, "page=3" in second) == (True, False)
 
 
@@ -90,7 +103,9 @@ def test_a_hit_on_another_branch_says_so_and_moves_nothing_until_asked(
     conversation.refresh_from_db()
     assert conversation.head_id != answer.pk
     assert stranger.post(url).status_code == 404
-    assert page.post(url).headers["Location"] == f"/conversations/{conversation.pk}/#m-{answer.pk}"
+    place = f"/conversations/{conversation.pk}/#m-{answer.pk}"
+    assert page.post(url, headers={"Accept": "application/json"}).json() == {"url": place}
+    assert page.post(url).headers["Location"] == place
     conversation.refresh_from_db()
     assert conversation.head_id == answer.pk
 

@@ -223,6 +223,7 @@ document.addEventListener("click", (event) => {
   const button = /** @type {HTMLButtonElement | null} */ (target?.closest("button[data-organise]"));
   const name = /** @type {HTMLAnchorElement | null} */ (target?.closest("a[data-rename]"));
   const search = target?.closest('a[data-shortcut="search"]');
+  const hit = /** @type {HTMLAnchorElement | null} */ (target?.closest("a.hit[data-message]"));
   if (button) {
     event.preventDefault();
     closeMenus();
@@ -234,8 +235,20 @@ document.addEventListener("click", (event) => {
     const contents = document.getElementById("contents");
     if (contents?.matches(":popover-open")) contents.hidePopover();
     finder.toggle();
+  } else if (hit) {
+    event.preventDefault();
+    void follow(hit);
   }
 });
+
+/**
+ * To a message that was found, on whatever branch: a link alone moves nothing, a hand that presses it does.
+ * @param {HTMLAnchorElement} hit
+ */
+async function follow(hit) {
+  await post(hit.href);
+  location.assign(hit.href); // where it stands now, or what the server has to say
+}
 
 document.addEventListener("submit", () => closeMenus());
 
@@ -249,6 +262,18 @@ document.addEventListener("keydown", (event) => {
   if (isInside) menu.querySelector("summary")?.focus();
 }, true);
 
+// A link to be handed on: there is a button for it where the browser lets us write to the clipboard.
+for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-copy-address]"))) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    const copied = document.getElementById("announcer")?.dataset.copied ?? "";
+    await navigator.clipboard.writeText(button.dataset.copyAddress ?? "").then(
+      () => say(copied),
+      () => say(toast?.dataset.failed ?? ""),
+    );
+  });
+}
+
 // From the page of exports: the browser's own way to paper and PDF.
 if (location.hash === "#print") {
   history.replaceState(null, "", location.pathname + location.search);
@@ -257,7 +282,7 @@ if (location.hash === "#print") {
 
 const thread = document.getElementById("thread");
 if (thread) {
-  watchAttention(thread, /** @type {HTMLButtonElement | null} */ (document.getElementById("notify")));
+  watchAttention(thread, /** @type {HTMLButtonElement | null} */ (document.getElementById("notify")), say);
   // The first answer gives the conversation its name.
   watchEnds(thread, (isReady) => {
     if (isReady && thread.querySelectorAll(".turn").length === 1) void refresh().then(retitle);
