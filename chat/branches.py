@@ -185,6 +185,17 @@ def delete(message: Message, *, by: AbstractBaseUser) -> Conversation:
         return conversation
 
 
+def is_only(message: Message) -> bool:
+    """Whether there is no other version of it."""
+    beside = Message.objects.filter(conversation_id=message.conversation_id, parent_id=message.parent_id)
+    same = (
+        beside.filter(kind=MessageKind.USER)
+        if message.kind == MessageKind.USER
+        else beside.exclude(kind=MessageKind.USER)
+    )
+    return not same.exclude(pk=message.pk).exists()
+
+
 def _nearest(outline: tree.Outline, beside: Sequence[tree.Node], node: tree.Node) -> UUID | None:
     others = [each for each in beside if each.pk != node.pk]
     if not others:

@@ -41,6 +41,12 @@ def groups() -> list[Group]:
     ]
 
 
+def sole() -> str:
+    """The value of the only choice there is; "" where there are several, or none."""
+    values = [choice.value for group in groups() for choice in group.choices]
+    return values[0] if len(values) == 1 else ""
+
+
 def label(endpoint: str, model: str) -> str:
     """The model's name for people; a model that is gone keeps the name that it was asked by."""
     found = catalogue.find(f"{endpoint}:{model}")

@@ -73,6 +73,7 @@ class Reply:
     attempt: int = 1
     continues: bool = False
     can_go_on: bool = False
+    sole: str = ""  # the only model that can be asked: there is none to choose
 
     @property
     def draft_id(self) -> UUID | None:
@@ -168,6 +169,7 @@ def reply_of(generation: Generation, *, current: bool = True) -> Reply:
         attempt=generation.attempt,
         continues=generation.continues_id is not None,
         can_go_on=branches.can_go_on(generation, text.answer),
+        sole="" if unfinished else picker.sole(),
     )
 
 

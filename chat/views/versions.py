@@ -11,11 +11,12 @@ from uuid import UUID
 from django.contrib.auth.models import AbstractBaseUser
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from chat import branches, catalogue, drafts
+from chat import branches, catalogue, conversations, drafts
 from chat.generations import Busy, Rejected
 from chat.models import Conversation, Generation, Message, MessageKind
 from chat.once import Gone, Result, once
@@ -136,10 +137,25 @@ def switch(request: HttpRequest, message_id: UUID) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, message_id: UUID) -> HttpResponse:
-    """GET asks, POST takes a version away with everything that followed on it."""
+    """GET asks, POST takes a version away with everything that followed on it. The only version of the first message is the
+    conversation."""
     message = _owned_message(request, message_id)
+    is_only = branches.is_only(message)
+    if is_only and message.parent_id is None:
+        # Nothing would be left: it goes as a conversation does, with a way back.
+        if request.method != "POST":
+            return SeeOther(reverse("chat:delete", args=[message.conversation_id]))
+        assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 as in `edit`
+        conversations.discard(message.conversation, by=request.user)
+        url = f"{reverse('chat:home')}?deleted={message.conversation_id}"
+        return JsonResponse({"url": url}) if wants_json(request) else SeeOther(url)
     if request.method != "POST":
-        context = {"message": message, "conversation": message.conversation}
+        context = {
+            "message": message,
+            "conversation": message.conversation,
+            "is_only": is_only,
+            "is_question": message.kind == MessageKind.USER,
+        }
         return render(request, "chat/delete_version.html", context)
     assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 as in `edit`
     try:
@@ -213,6 +229,7 @@ def _edit(
     context = {
         "conversation": conversation,
         "message": message,
+        "is_only": message is not None and branches.is_only(message),
         "text": before + text,
         "is_joined": bool(before),
         "is_question": message is not None and message.kind == MessageKind.USER,

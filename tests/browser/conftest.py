@@ -55,7 +55,11 @@ def server(tmp_path_factory: pytest.TempPathFactory, provider: ProviderProcess) 
     """The real server, with the scripted provider as its only model; it calls a provider stalled after four seconds."""
     data = tmp_path_factory.mktemp("server")
     with ServerProcess(
-        data, provider_url=provider.base_url, GYMNASIA_IDLE_TIMEOUT_S="4", OPENAI_COMPATIBLE_IMAGE_MODELS="*"
+        data,
+        provider_url=provider.base_url,
+        GYMNASIA_IDLE_TIMEOUT_S="4",
+        OPENAI_COMPATIBLE_IMAGE_MODELS="*",
+        OPENAI_COMPATIBLE_MODELS="scripted-1,scripted-2",
     ) as running:
         yield running
 

@@ -23,7 +23,10 @@ from tests.fakes.processes import ROOT, ProviderProcess, ServerProcess, environm
 
 LEASE = dt.timedelta(hours=2)
 NAME, PASSWORD = "mira", "long-enough-mira-93"
-LIMIT: dict[str, Any] = {"GYMNASIA_MESSAGES_PER_HOUR": "100"}
+LIMIT: dict[str, Any] = {
+    "GYMNASIA_MESSAGES_PER_HOUR": "100",
+    "OPENAI_COMPATIBLE_MODELS": "scripted-1,scripted-2",
+}
 MODEL: dict[str, Any] = {"endpoint": "compatible", "model": "scripted-1"}
 
 

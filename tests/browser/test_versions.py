@@ -114,7 +114,7 @@ def test_versions_without_a_script(server: ServerProcess, new_person: NewPerson)
     step(page, "Previous")
     assert questions(page) == ["rest one"]
     page.get_by_role("link", name="Another answer").click()
-    expect(page.locator("select[name=model] option")).to_have_count(1)
+    expect(page.locator("select[name=model] option")).to_have_count(2)
     page.get_by_role("button", name="Ask").click()
     expect(page.locator(".of-reply .place")).to_have_text("Version 2 / 2")
     expect(page.locator("[data-state=confirmed]")).to_have_count(1)

@@ -1,5 +1,7 @@
 """The picker shows what can be asked, by names for people."""
 
+import pytest
+
 from chat.replies import picker
 
 
@@ -11,6 +13,15 @@ def test_groups() -> None:
         ("scripted:scripted-1", "Scripted One"),
         ("scripted:scripted:2", "Scripted Two"),
     ]
+
+
+def test_the_only_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = picker.groups()
+    assert picker.sole() == ""
+    monkeypatch.setattr(picker, "groups", lambda: [groups[0]._replace(choices=groups[0].choices[:1])])
+    assert picker.sole() == "scripted:scripted-1"
+    monkeypatch.setattr(picker, "groups", list)
+    assert picker.sole() == ""
 
 
 def test_label() -> None:

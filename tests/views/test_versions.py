@@ -9,6 +9,7 @@ from django.test import Client
 
 from chat import branches, generations, running
 from chat.models import Conversation, Generation, Message
+from chat.replies import picker
 from chat.streaming.outcome import Reason
 from tests.rows import cut, draft, ended, messages, opened, reading, sent
 
@@ -167,6 +168,22 @@ def test_a_version_is_deleted_after_a_question(page: Client, ana: User) -> None:
     assert page.post(url).status_code == 404
 
 
+def test_deleting_the_only_version_says_what_goes(page: Client, ana: User) -> None:
+    """There are no others to stay. Of the first message it is the conversation, which can be brought back."""
+    first = ended(sent(ana, "One?"), reading("First."))
+    ended(sent(ana, "Two?", conversation=first.conversation), reading("Second."))
+    for text, question in (("Two?", "Delete this message?"), ("First.", "Delete this reply?")):
+        html = page.get(f"/messages/{at(text).pk}/delete/").content.decode()
+        assert (question in html, "other versions stay" in html) == (True, False)
+    owned = Conversation.objects.get()
+    url = f"/messages/{at('One?').pk}/delete/"
+    assert page.get(url).headers["Location"] == f"/conversations/{owned.pk}/delete/"
+    assert page.post(url).headers["Location"] == f"/?deleted={owned.pk}"
+    assert (owned.messages.count(), Conversation.objects.standing().exists()) == (4, False)
+    page.post(f"/conversations/{owned.pk}/restore/")
+    assert active(shown(page)) == ["One?", "Two?"]
+
+
 def test_ten_failing_replies_leave_a_page(page: Client, ana: User) -> None:
     row = ended(sent(ana, "One?"), reading("First."))
     for _ in range(10):
@@ -176,6 +193,26 @@ def test_ten_failing_replies_leave_a_page(page: Client, ana: User) -> None:
     assert "attempt 10" in html
     page.post(f"/messages/{at('First.').pk}/switch/")
     assert "First." in shown(page)
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_where_there_is_one_model_there_is_nothing_to_choose(
+    page: Client, ana: User, monkeypatch: pytest.MonkeyPatch, models: int
+) -> None:
+    """Another answer is one press then, without a script too; "by another model" would be the same as trying again."""
+    groups = picker.groups()
+    monkeypatch.setattr(picker, "groups", lambda: [groups[0]._replace(choices=groups[0].choices[:models])])
+    row = ended(sent(ana, "One?"), reading("First."))
+    failed = ended(sent(ana, "Two?", conversation=row.conversation), cut())
+    html = shown(page)
+    press = f'formaction="/generations/{row.pk}/retry/" name="model" value="scripted:scripted-1"'
+    link = f'href="/generations/{row.pk}/again/"'
+    assert (press in html, link in html, "By another model" in html) == (
+        models == 1,
+        models == 2,
+        models == 2,
+    )
+    assert f'formaction="/generations/{failed.pk}/retry/"' in html
 
 
 def test_nothing_of_it_is_a_strangers(stranger: Client, ana: User) -> None:
