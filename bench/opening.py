@@ -48,7 +48,7 @@ def ways(client: Any, conversation: Any) -> dict[str, Callable[[], object]]:
         "around an old message": get(f"{url}?at={middle.pk}"),
         "turn for the script": get(f"/generations/{reply.pk}/turn/"),
         "prompt": lambda: running.history(newest, sees=False),
-        "Markdown": lambda: exporting.as_markdown(conversation),
+        "Markdown": lambda: exporting.as_markdown(conversation, ending=str, model=str),
         "JSON": lambda: exporting.as_json(conversation),
     }
 

@@ -26,6 +26,7 @@ FORMAT = "gymnasia.conversation"
 VERSION = 1
 MEMBER = "conversations.json"
 Place = Callable[[Attachment], str]
+Say = Callable[[Generation], str]
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
 
@@ -77,17 +78,18 @@ def file_name(conversation: Conversation, ending: str) -> str:
     return f"{plain or 'conversation'}.{ending}"
 
 
-def as_markdown(conversation: Conversation) -> str:
-    """The branch that is shown, as a person would write it down; a reply that is no answer is told, not quoted."""
+def as_markdown(conversation: Conversation, *, ending: Say, model: Say) -> str:
+    """The branch that is shown, as a person would write it down. A reply that is no answer is told, not quoted: in the words
+    that `ending` has for it; a model is called what `model` calls it. Both give plain text."""
     pieces = [f"# {_plain(conversation.title)}"]
-    given_up = _given_up(conversation)
+    given_up = _given_up(conversation, ending)
     for message in branch(conversation):
         if message.kind == MessageKind.USER:
             files = "".join(f"\n\n*{_plain(each.name)}*" for each in message.attachments.all())
             pieces.append(f"## {_('You')}{files}\n\n{_closed(message.text)}")
-            pieces += [f"*{given_up[message.pk]}*"] if message.pk in given_up else []
+            pieces += [f"*{_plain(given_up[message.pk])}*"] if message.pk in given_up else []
         else:
-            pieces.append(f"## {_said_by(message)}\n\n{_closed(message.text)}")
+            pieces.append(f"## {_said_by(message, model)}\n\n{_closed(message.text)}")
     return "\n\n".join(pieces) + "\n"
 
 
@@ -105,26 +107,27 @@ def branch(conversation: Conversation, head: Message | None = None) -> list[Mess
     return path[::-1]
 
 
-def _said_by(message: Message) -> str:
+def _said_by(message: Message, name: Say) -> str:
     if message.kind == MessageKind.EDITED:
         return _("Answer (edited by a person)")
     if message.origin != Origin.HERE:
         model = message.origin_model or _("model not known")
         return _("Answer (imported, %(model)s)") % {"model": _plain(model)}
-    model = message.generation.model if message.generation else _("model not known")
+    model = name(message.generation) if message.generation else _("model not known")
     return _("Answer (%(model)s)") % {"model": _plain(model)}
 
 
-def _given_up(conversation: Conversation) -> dict[UUID, str]:
-    """One sentence for each question that was given up without an answer: only its last try counts."""
+def _given_up(conversation: Conversation, ending: Say) -> dict[UUID, str]:
+    """One sentence for each question that was given up without an answer: only its last try counts. One whose answer was
+    taken away was not given up."""
     replies = Message.objects.filter(conversation=conversation).exclude(kind=MessageKind.USER)
     answered = set(replies.values_list("parent_id", flat=True))
     tries = Generation.objects.filter(conversation=conversation).order_by("number")
-    last = {parent: told for parent, *told in tries.values_list("parent_id", "state", "reason")}
+    last = {row.parent_id: row for row in tries}
     return {
-        question: _("No answer: %(state)s (%(reason)s)") % {"state": state, "reason": reason or state}
-        for question, (state, reason) in last.items()
-        if question not in answered
+        question: ending(row)
+        for question, row in last.items()
+        if question is not None and question not in answered and row.state != State.confirmed
     }
 
 

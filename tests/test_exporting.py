@@ -5,9 +5,16 @@ import json
 import pytest
 from django.contrib.auth.models import AbstractBaseUser
 
-from chat import attachments, conversations, exporting, generations
-from chat.models import Message
+from chat import attachments, branches, conversations, exporting, generations
+from chat.models import Conversation, Message
 from tests.rows import conversation_of, cut, ended, person, reading, sent
+
+
+def markdown(conversation: Conversation) -> str:
+    """With words of our own for what the page has words for."""
+    return exporting.as_markdown(
+        conversation, ending=lambda row: f"It was *{row.state}*.", model=lambda row: f"the {row.model}"
+    )
 
 
 @pytest.fixture
@@ -47,7 +54,7 @@ def test_nothing_that_is_no_message_is_in_any_file(ana: AbstractBaseUser) -> Non
     conversations.discard(gone, by=ana)
     conversation = conversation_of(row)
     everything = "".join(exporting.everything(ana))
-    for text in (exporting.as_json(conversation), exporting.as_markdown(conversation), everything):
+    for text in (exporting.as_json(conversation), markdown(conversation), everything):
         assert "heron" not in text
         assert "Two" not in text  # the draft of the first try
         assert "Fine." in text
@@ -59,13 +66,19 @@ def test_markdown_reads_as_a_conversation(ana: AbstractBaseUser) -> None:
     """A reply that is no answer is told; a fence that was left open does not swallow the rest."""
     row = ended(sent(ana, "Is *this* `code`?\n```\nopen"), reading("Yes."))
     row = ended(sent(ana, "More?", conversation=row.conversation), cut())
-    assert exporting.as_markdown(conversation_of(row)) == (
+    assert markdown(conversation_of(row)) == (
         "# Is \\*this\\* \\`code\\`?\n\n"
         "## You\n\nIs *this* `code`?\n```\nopen\n```\n\n"
-        "## Answer (scripted-1)\n\nYes.\n\n"
+        "## Answer (the scripted-1)\n\nYes.\n\n"
         "## You\n\nMore?\n\n"
-        "*No answer: incomplete (stream_truncated)*\n"
+        "*It was \\*incomplete\\*.*\n"
     )
+
+
+def test_a_question_whose_answer_was_taken_away_was_not_given_up(ana: AbstractBaseUser) -> None:
+    row = ended(sent(ana, "How long?"), reading("Two minutes."))
+    branches.delete(Message.objects.get(generation=row), by=ana)
+    assert markdown(conversation_of(row)) == "# How long?\n\n## You\n\nHow long?\n"
 
 
 @pytest.mark.parametrize(

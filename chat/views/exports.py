@@ -9,17 +9,15 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from chat import exporting
-from chat.models import Conversation
+from chat.models import Conversation, Generation
+from chat.replies import endings, picker
 
 Response = TypeVar("Response", bound=HttpResponseBase)
-KINDS = {
-    "md": ("text/markdown; charset=utf-8", exporting.as_markdown),
-    "json": ("application/json", exporting.as_json),
-}
 
 
 @never_cache
@@ -33,10 +31,27 @@ def export(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 @never_cache
 @require_safe
 def file(request: HttpRequest, conversation_id: UUID, kind: str) -> HttpResponse:
-    """The conversation as a file; `kind` is one of `KINDS`."""
+    """The conversation as a file; `kind` is "md" or "json"."""
     row = get_object_or_404(Conversation.objects.owned_by(request.user), pk=conversation_id)
-    media_type, write = KINDS[kind]
-    return _attached(HttpResponse(write(row), content_type=media_type), exporting.file_name(row, kind))
+    if kind == "md":
+        media_type = "text/markdown; charset=utf-8"
+        text = exporting.as_markdown(row, ending=_ending, model=_model)
+    else:
+        media_type, text = "application/json", exporting.as_json(row)
+    return _attached(HttpResponse(text, content_type=media_type), exporting.file_name(row, kind))
+
+
+def _ending(row: Generation) -> str:
+    """How a reply ended short of an answer, in the words of the page."""
+    by_person = row.cancelled_by_id is not None
+    found = endings.ending(row.state, row.reason, row.detail, by_person=by_person)
+    if found is None:
+        return _("No answer yet: it was being written when this file was made.")
+    return _("No answer: %(mark)s. %(sentence)s") % {"mark": found.mark, "sentence": found.sentence}
+
+
+def _model(row: Generation) -> str:
+    return picker.label(row.endpoint, row.model)
 
 
 @never_cache

@@ -9,6 +9,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.test import Client
 
+from chat import generations
 from chat.models import Conversation
 from tests.rows import conversation_of, ended, reading, sent
 
@@ -29,6 +30,17 @@ def test_one_conversation(page: Client, owned: Conversation) -> None:
     whole = page.get(f"{url}.json")
     assert whole.headers["Content-Type"] == "application/json"
     assert json.loads(whole.content)["title"] == "Ação?"
+
+
+def test_a_reply_that_is_no_answer_is_told_in_the_words_of_the_page(page: Client, ana: User) -> None:
+    """Also one that is still being written; in the person's language."""
+    row = sent(ana, "How long?")
+    url = f"/conversations/{conversation_of(row).pk}/export.md"
+    assert "*No answer yet: it was being written when this file was made.*" in page.get(url).content.decode()
+    generations.cancel(row, by=ana)
+    assert page.get(url).content.decode().endswith("*No answer: stopped. You stopped this reply here.*\n")
+    text = page.get(url, headers={"Accept-Language": "pt-BR"}).content.decode()
+    assert "*Sem resposta: parada. Você parou esta resposta aqui.*" in text
 
 
 async def _read(pieces: AsyncIterator[bytes]) -> bytes:
