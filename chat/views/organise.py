@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -30,15 +31,18 @@ MOST_PAGES = 2000
 @never_cache
 @require_safe
 def every(request: HttpRequest) -> HttpResponse:
-    """All conversations, or those in the archive, newest first, a page at a time."""
+    """All conversations, what is pinned before the others, or those in the archive; newest first, a page at a time."""
     is_archive = "archived" in request.GET
     number = request.GET.get("page", "1")
     page = int(number) if number.isascii() and number.isdigit() and len(number) < 5 else 1
     page = min(max(page, 1), MOST_PAGES)
     rows = Conversation.objects.owned_by(request.user).filter(archived__isnull=not is_archive)
+    if not is_archive:
+        rows = rows.order_by(F("pinned").desc(nulls_last=True), "-updated")
     shown = list(rows[(page - 1) * PAGE : page * PAGE + 1])
     context = {
-        "conversations": shown[:PAGE],
+        "pinned": [row for row in shown[:PAGE] if row.pinned],
+        "conversations": [row for row in shown[:PAGE] if not row.pinned],
         "is_archive": is_archive,
         "previous": page - 1 if page > 1 else None,
         "following": page + 1 if len(shown) > PAGE else None,
@@ -62,9 +66,11 @@ def contents(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def standing(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    """Where a conversation stands: the last message of the branch that is shown, for a page that may show another one."""
-    row = _owned(request, conversation_id)
-    return JsonResponse({"head": str(row.head_id) if row.head_id else ""})
+    """Whether a conversation stands, and where: the last message of the branch that is shown. For a page that may show
+    another one, or one that is gone. What is not the person's does not stand, like what never was; that is an answer and no
+    404, for a page asks this where it has reason to doubt, and its browser would note an error."""
+    row = Conversation.objects.owned_by(request.user).filter(pk=conversation_id).first()
+    return JsonResponse({"stands": row is not None, "head": str(row.head_id or "") if row else ""})
 
 
 @require_POST

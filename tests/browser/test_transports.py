@@ -84,7 +84,6 @@ def test_a_deleted_conversation_is_told_by_events_too(walker: Person) -> None:
     other.get_by_role("button", name="Delete").click()
     walker.last().becomes("cancelled")
     expect(walker.page.locator("#connection")).to_contain_text("deleted")
-    walker.forgive("404")  # the page asked whether it still stands
 
 
 def test_where_events_are_swallowed_too_a_draft_grows_by_questions(

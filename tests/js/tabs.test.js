@@ -14,11 +14,13 @@ test("only what is shown at the end, and is not being written, can differ", () =
 });
 
 test("where the server cannot say, nothing is said", async () => {
-  const answers = [() => Promise.reject(new Error("offline")), async () => ({ ok: false }), async () => ({ ok: true, redirected: true })];
+  const answers = [() => Promise.reject(new Error("offline")), async () => ({ ok: false })];
   for (const answer of answers) {
     globalThis.fetch = answer;
     assert.equal(await standing("/"), null);
   }
-  globalThis.fetch = async () => ({ ok: true, redirected: false, json: async () => ({ head: "a" }) });
-  assert.deepEqual(await standing("/"), { head: "a" });
+  globalThis.fetch = async () => ({ ok: true, redirected: true });
+  assert.equal(await standing("/"), "signedOut");
+  globalThis.fetch = async () => ({ ok: true, redirected: false, json: async () => ({ stands: true, head: "a" }) });
+  assert.deepEqual(await standing("/"), { stands: true, head: "a" });
 });

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from chat import retention
+from chat import conversations, retention
 from chat.models import Conversation, Generation
 from chat.views import organise
 from tests.rows import opened, sent
@@ -48,7 +48,7 @@ def test_no_name_is_refused(page: Client, owned: Conversation, title: str, said:
 
 def test_delete_asks_first(page: Client, owned: Conversation) -> None:
     """GET is a question, and its first answer is the safe one."""
-    text = page.get(f"/conversations/{owned.pk}/delete/").content.decode()
+    text = page.get(f"/conversations/{owned.pk}/delete/").content.decode().split("<main")[1]
     assert text.index("Keep it") < text.index("Delete</button>")
     assert Conversation.objects.count() == 1
 
@@ -171,11 +171,22 @@ def test_stranger_changes_nothing(page: Client, stranger: Client, owned: Convers
     assert Conversation.objects.filter(pinned=None, archived=None).count() == 1
 
 
+def test_what_is_pinned_stands_first_in_the_list_of_all(page: Client, ana: User) -> None:
+    for text in ("Ants?", "Bees?", "Cats?"):
+        sent(ana, text)
+    conversations.pin(Conversation.objects.get(title="Ants?"), on=True)
+    text = page.get("/conversations/").content.decode().split("<main")[1]
+    places = [text.index(word) for word in ("Pinned", "Ants?", "The others", "Cats?", "Bees?")]
+    assert places == sorted(places)
+
+
 def test_where_a_conversation_stands(page: Client, client: Client, owned: Conversation) -> None:
     """For a page that may show another branch than the one that another tab went to; nobody else's business."""
     url = f"/conversations/{owned.pk}/standing/"
     response = page.get(url)
-    assert response.json() == {"head": str(owned.head_id)}
+    assert response.json() == {"stands": True, "head": str(owned.head_id)}
     assert "no-store" in response.headers["Cache-Control"]
     client.force_login(User.objects.create_user("other"))
-    assert client.get(url).status_code == 404
+    assert client.get(url).json() == {"stands": False, "head": ""}
+    page.post(f"/conversations/{owned.pk}/delete/")
+    assert page.get(url).json() == {"stands": False, "head": ""}

@@ -94,10 +94,10 @@ function announce(words, count = 0) {
 /** Something was not there, or did not let this page in: ask the server whether the page itself still stands. */
 async function verify() {
   if (!thread) return;
-  const response = await fetch(location.href, { method: "HEAD" }).catch(() => null);
-  if (response?.redirected) end("signedOut");
-  else if (response?.status === 404) end("gone");
-  else if (response?.ok && over === "signedOut") resume();
+  const there = await standing(root?.dataset.standing ?? "");
+  if (there === "signedOut") end("signedOut");
+  else if (there?.stands === false) end("gone");
+  else if (there && over === "signedOut") resume();
 }
 
 /** This page hears no more: nothing on it may look as if it did. @param {"gone" | "signedOut"} why */
@@ -242,7 +242,7 @@ async function compare() {
   if (over || !thread || !line || composer?.sending) return;
   const there = await standing(root?.dataset.standing ?? "");
   const here = { leaf: thread.leaf, writing: thread.writing !== null, atEnd: !stretch?.isCut };
-  if (there) line.hidden = !differs(here, there);
+  if (there && there !== "signedOut") line.hidden = !differs(here, there);
 }
 
 /** Where the person's next message goes, for the server to know which branch was seen. */

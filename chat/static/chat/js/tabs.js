@@ -46,11 +46,13 @@ export function watchTabs(ask) {
 }
 
 /**
- * Where the server has a conversation: the last message of the branch that is shown. Null where it cannot say.
+ * Whether the server has a conversation, and where: the last message of the branch that is shown. "signedOut" where it sends
+ * us away, null where it cannot say.
  * @param {string} url
- * @returns {Promise<{head: string} | null>}
+ * @returns {Promise<{stands: boolean, head: string} | "signedOut" | null>}
  */
 export async function standing(url) {
   const response = await fetch(url, { headers: { Accept: "application/json" } }).catch(() => null);
-  return response?.ok && !response.redirected ? response.json().catch(() => null) : null;
+  if (response?.redirected) return "signedOut";
+  return response?.ok ? response.json().catch(() => null) : null;
 }
