@@ -40,6 +40,9 @@ LENGTHS = (
     ("1000", gettext_lazy("medium, up to 1,000 tokens")),
     ("4000", gettext_lazy("long, up to 4,000 tokens")),
 )
+PLAN_OF_NOTHING = gettext_lazy(
+    "Write first what the plan is for: your goal, how many days a week, what you have at hand."
+)
 NAME_TAKEN = gettext_lazy("You have a preset of this name already.")
 NOT_TAKEN = {
     "empty": gettext_lazy("%(name)s is empty."),
@@ -90,6 +93,8 @@ class AskForm(forms.Form):
         self._fallback = fallback
         if presets is not None:
             cast("forms.ModelChoiceField[Preset]", self.fields["preset"]).queryset = presets
+        if data.get("flow") == "plan":
+            self.fields["text"].error_messages["required"] = PLAN_OF_NOTHING
         # Django's own validator says "Null characters are not allowed"; a person deserves a sentence.
         self.fields["text"].validators = []
 

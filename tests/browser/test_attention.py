@@ -58,6 +58,13 @@ def test_a_hidden_tab_tells_how_a_reply_ended(walker: Person, provider: Provider
     switch.click()
     expect(switch).to_have_attribute("aria-pressed", "true")
     assert page.evaluate("Notification.asked") == 1
+    page.evaluate("Notification.permission = 'denied'")
+    switch.click()
+    expect(page.locator("#toast")).to_contain_text("Your browser does not let this page notify you.")
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    page.evaluate("Notification.permission = 'granted'")
+    switch.click()
+    expect(switch).to_have_attribute("aria-pressed", "true")
     walker.ask("held").has("w5")
     page.evaluate("look(true)")
     assert page.evaluate("notes") == []

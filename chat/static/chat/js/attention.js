@@ -49,18 +49,21 @@ const may = () => ("Notification" in globalThis ? Notification.permission : "den
 const isOn = () => may() === "granted" && localStorage.getItem(KEPT) === "on";
 
 /**
- * Notifications are off until this button is pressed; only then is the browser asked.
+ * Notifications are off until this button is pressed; only then is the browser asked. Where it has said no, only the person
+ * can tell it otherwise: the button stays, and says how.
  * @param {HTMLButtonElement} button
+ * @param {(words: string) => void} tell
  */
-function watchSwitch(button) {
+function watchSwitch(button, tell) {
   const show = () => {
-    button.hidden = may() === "denied";
+    button.hidden = !("Notification" in globalThis && isSecureContext);
     button.setAttribute("aria-pressed", String(isOn()));
   };
   button.addEventListener("click", async () => {
     const turnOn = !isOn();
     if (turnOn && may() === "default") await Notification.requestPermission();
     localStorage.setItem(KEPT, turnOn && may() === "granted" ? "on" : "off");
+    if (turnOn && may() === "denied") tell(button.dataset.denied ?? "");
     show();
   });
   addEventListener("storage", show); // pressed in another tab
@@ -71,8 +74,9 @@ function watchSwitch(button) {
  * @param {HTMLElement} root the thread
  * @param {HTMLButtonElement | null} button switches notifications on; its words are in data-ready and data-ended, the icon's
  * other faces in data-icon-…
+ * @param {(words: string) => void} [tell] says a sentence for a while
  */
-export function watchAttention(root, button) {
+export function watchAttention(root, button, tell = () => {}) {
   const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="icon"]'));
   const plain = icon?.getAttribute("href") ?? "";
   const words = button?.dataset ?? {};
@@ -99,7 +103,7 @@ export function watchAttention(root, button) {
       note.close();
     });
   };
-  if (button) watchSwitch(button);
+  if (button) watchSwitch(button, tell);
   watchEnds(root, (isReady) => {
     if (isReady) say(true);
     else setTimeout(() => face(states(), "") === "running" || say(false), SUCCESSOR_MS);

@@ -206,6 +206,11 @@ export class Composer {
       else this.tell(this.form.dataset.busy ?? "", "busy");
       return;
     }
+    if (button?.dataset.empty && this.line.value.trim() === "") {
+      this.tell(button.dataset.empty);
+      this.line.focus({ preventScroll: true });
+      return;
+    }
     this.#setSending(true);
     await this.prepared();
     const body = new FormData(this.form, button === this.askButton ? null : button);
