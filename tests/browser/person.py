@@ -6,6 +6,7 @@ contract (`data-generation`, `data-state`, the only textarea) and by the words t
 
 import itertools
 import re
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -189,9 +190,11 @@ class Person:
         )
         return self.paints(reply)
 
-    def stop(self) -> None:
-        """Press Stop."""
-        self.page.get_by_role("button", name="Stop").click()
+    def stop(self) -> float:
+        """Press Stop; gives the monotonic time at which the server had answered."""
+        with self.page.expect_response("**/stop/"):
+            self.page.get_by_role("button", name="Stop").click()
+        return time.monotonic()
 
 
 def numbered(text: str) -> int:

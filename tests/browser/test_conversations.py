@@ -39,8 +39,9 @@ def test_deleting_a_conversation_ends_its_reply_everywhere(walker: Person, provi
     walker.ask(text).has("w2")
     other = walker.tab()
     other.goto(walker.page.url)
-    pressed = time.monotonic()
-    other.get_by_role("button", name="Delete").click()
+    with other.expect_response("**/delete/"):
+        other.get_by_role("button", name="Delete").click()
+    deleted = time.monotonic()
 
     def closed() -> float | None:
         [seen] = [record for record in provider.requests() if record["user_text"] == text]
@@ -49,7 +50,7 @@ def test_deleting_a_conversation_ends_its_reply_everywhere(walker: Person, provi
 
     at = wait_for(closed, what="the provider's connection is closed", timeout_s=5)
     assert at is not None
-    assert at - pressed < 1
+    assert at - deleted < 1
     expect(walker.page.locator("#connection")).to_contain_text("This conversation was deleted")
     answer = walker.page.goto(walker.page.url)
     assert answer is not None

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from chat.engine.hub import Farewell
 from chat.models import Generation
 from tests.engine.conftest import WAIT_S
 from tests.fakes.provider import ScriptedProvider
-from tests.fakes.script import DONE, FIN, Stall, T, Wait, play, whole_answer
+from tests.fakes.script import DONE, FIN, Stall, T, Until, Wait, play
 from tests.listeners import ana, cookie, db, engine, provider, row
 from tests.rows import sent
 from tests.views.hearing import Heard, Request, asked, kind, nobody_listens, painted, text_of
@@ -154,7 +155,8 @@ async def test_who_goes_away_in_the_middle_leaves_nothing_behind(
     engine: EmbeddedEngine, ana: AbstractBaseUser, cookie: bytes, row: Generation, provider: ScriptedProvider
 ) -> None:
     """The reply goes on without them."""
-    provider.script = whole_answer("Three minutes for an egg, and five for one that stands.", ms=20)
+    all_have_been = threading.Event()
+    provider.script = play(T("Three minutes "), Until(all_have_been), T("for an egg."), FIN("stop"), DONE)
     before = len(asyncio.all_tasks())
     running = await db(sent, ana, "And an egg?", conversation=row.conversation)
     for _ in range(10):
@@ -162,6 +164,7 @@ async def test_who_goes_away_in_the_middle_leaves_nothing_behind(
             await request.until_paint()
             assert len(engine.hub) == 1
         assert len(engine.hub) == 0
+    all_have_been.set()
     async with asyncio.timeout(WAIT_S):
         while (await db(Generation.objects.get, pk=running.pk)).state != "confirmed":  # noqa: ASYNC110 (a row)
             await asyncio.sleep(0.01)
