@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from chat.models import Generation
 from chat.providers import WIRES
 from chat.providers.base import Endpoint, ResumableWire
+from chat.states.generation import State
 from chat.upstream import Upstream, UpstreamFault
 
 ATTEMPTS = 3  # how often a provider is asked
@@ -19,11 +20,11 @@ async def answers(
     row: Generation, endpoint: Endpoint, upstream: Upstream, *, backoff_s: float
 ) -> AsyncIterator[str]:
     """Ask until the provider answers for good, or `ATTEMPTS` times, and yield each answer; nothing where the reply ran on no
-    longer than its connection."""
+    longer than its connection, goes on here, or became an answer."""
     wire = WIRES[endpoint.wire]
     if not isinstance(wire, ResumableWire) or not row.provider_response_id:
         return
-    if not row.settings.get("background"):
+    if not row.settings.get("background") or not row.is_final or row.state == State.confirmed:
         return
     request = wire.cancel_request(endpoint=endpoint, response_id=row.provider_response_id)
     for attempt in range(ATTEMPTS):

@@ -33,7 +33,6 @@ from chat.models import Generation
 from chat.providers.base import Endpoint
 from chat.readers import Reader
 from chat.running import Ended
-from chat.states.generation import State
 from chat.streaming.frames import Turn
 from chat.streaming.outcome import Reason
 from chat.upstream import Upstream
@@ -201,8 +200,7 @@ class EmbeddedEngine:
             return  # it tells its end itself
         if row.conversation_id is not None:
             await self._runner.tell_end(row.conversation_id, ended)
-        if row.state in (State.cancelled, State.expired):
-            await self._runner.cancel_at_provider(row)
+        await self._runner.cancel_at_provider(row)
 
     # --- the clock of the process -----------------------------------------------------------------------------------
     async def _tick_forever(self) -> None:

@@ -348,7 +348,7 @@ class Runner:
             return
         await self.tell_end(run.conversation_id, ended)
         # However it ended here, nobody will read what still comes; unless another runner goes on with it.
-        if run.is_open_there and ended.generation.is_final and ended.generation.state != State.confirmed:
+        if run.is_open_there:
             await self.cancel_at_provider(ended.generation)
 
     async def tell_end(self, conversation_id: UUID, ended: Ended) -> None:

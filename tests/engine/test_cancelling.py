@@ -9,6 +9,7 @@ import pytest
 from chat.engine.cancelling import answers
 from chat.models import Generation
 from chat.providers.base import UpstreamRequest
+from chat.states.generation import GENERATION, State
 from chat.upstream import NotReached
 from tests.engine.conftest import endpoint_at
 
@@ -30,7 +31,13 @@ class Line:
 
 
 async def answered(line: Line, *, wire: str = "openai_responses", **values: Any) -> list[str]:
-    row = Generation(**{"provider_response_id": "resp_1", "settings": {"background": True}, **values})
+    wanted: dict[str, Any] = {
+        "provider_response_id": "resp_1",
+        "settings": {"background": True},
+        "to": "failed",
+    }
+    wanted |= values
+    row = Generation(state=wanted.pop("to"), **wanted)
     endpoint = endpoint_at("http://127.0.0.1:1/v1", wire=wire)
     upstream: Any = line
     return [answer async for answer in answers(row, endpoint, upstream, backoff_s=0)]
@@ -49,6 +56,16 @@ async def test_it_is_asked_until_it_answers_for_good(statuses: list[int | None],
     line = Line(*statuses)
     assert await answered(line) == told
     assert line.asked == ["responses/resp_1/cancel"] * len(told)
+
+
+@pytest.mark.parametrize("state", State)
+async def test_it_is_asked_however_it_ended_short_and_never_for_an_answer_or_what_goes_on(
+    state: State,
+) -> None:
+    """Another runner may hold the row by now: what goes on is its reply."""
+    line = Line(200)
+    ended_short = GENERATION.is_final(state) and state is not State.confirmed
+    assert await answered(line, to=str(state)) == (["HTTP 200"] if ended_short else [])
 
 
 @pytest.mark.parametrize(
