@@ -1,19 +1,23 @@
 """What a gate has not let through is in no frame, no store and no checkpoint, whatever way the reply ends."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
-from chat import drafts
-from chat.models import Checkpoint, GatePolicy
+from chat import drafts, generations
+from chat.models import Checkpoint, Conversation, GatePolicy, Plan
+from chat.planning import SCHEMA
 from chat.streaming.frames import Final, Paint, Snapshot
-from tests.engine.conftest import MS, Make, ask, until
+from chat.streaming.gates import GATES
+from tests.engine.conftest import MS, WAIT_S, Make, ask, until
 from tests.engine.listening import Page
 from tests.engine.staging import Stage, end_of, painted
 from tests.engine.staging import stage as stage  # noqa: PLC0414 (a fixture)
 from tests.fakes.provider import ScriptedProvider
 from tests.fakes.script import DONE, FIN, REASON, Cut, Stall, T, Wait, play
+from tests.plans import plan, plan_json
 
 KNEE = "My knee hurts. May I squat?"
 SAFE = "Rest it for two days. Then ask a physiotherapist."
@@ -66,8 +70,6 @@ async def test_a_held_answer_that_ends_short_is_never_seen(stage: Stage, end: An
 async def test_a_held_answer_that_is_stopped_is_never_seen(
     provider: ScriptedProvider, make_engine: Make, person: Any
 ) -> None:
-    from chat import generations
-
     provider.script = play(T(SAFE), Stall())
     engine = await make_engine()
     row = await ask(engine, person, KNEE)
@@ -139,3 +141,93 @@ async def test_thoughts_that_break_a_rule_are_shown_no_further_and_cost_no_answe
     assert row.message.reasoning == "They want pills. "
     assert row.checks[-1] == {"check": "reasoning", "passed": True, "detail": "shown no further: rule dose"}
     assert row.message.text == "Sleep well first. Then run."
+
+
+HELD: dict[str, tuple[dict[str, Any], str]] = {
+    "immediate": ({"gate": "immediate"}, "One. Two, as"),
+    "sentence": ({"gate": "sentence"}, "One. "),
+    "window": ({"gate": "window", "chars": 5}, "One. Two, "),
+    "hold_first": ({"gate": "hold_first", "chars": 40}, ""),
+    "whole": ({"gate": "whole"}, ""),
+}
+
+
+async def test_what_each_gate_holds_is_in_no_frame_no_store_and_no_checkpoint(stage: Stage) -> None:
+    """All that there is has been read: what it lets through comes into all three, and what it holds into none of them, not
+    even with the stop that ends it."""
+    engine = await stage.open(checkpoint_interval_ms=10)
+    assert sorted(HELD) == sorted(GATES)
+    for policy, seen in HELD.values():
+
+        def chosen(policy: dict[str, Any] = policy) -> Conversation:
+            GatePolicy.objects.all().delete()
+            GatePolicy.objects.create(endpoint="scripted", **policy)
+            return Conversation.objects.create(
+                user_id=stage.person.pk, endpoint="scripted", model="scripted-1"
+            )
+
+        stage.provider.script = play(T("One. Two"), T(", as"), Stall())
+        conversation: Conversation = await engine.db_for_pages(chosen)
+        page = Page(engine, conversation.pk)
+        row = await ask(engine, stage.person, "How do I begin?", conversation=conversation)
+        run = engine._runs[row.pk]
+        await until(engine, row, "buffered")
+        async with asyncio.timeout(WAIT_S):
+            while run.stream.reading().answer != "One. Two, as" or run.saved_seq == 0 < len(seen):  # noqa: ASYNC110
+                await asyncio.sleep(MS)
+        await engine.db_for_pages(lambda row=row: generations.cancel(row, by=stage.person))
+        await page.last()
+        await engine.idle()
+        row = await until(engine, row, "cancelled")
+        entry = drafts.STORE.get(row.pk)
+        assert entry is not None
+        assert (row.gate.split()[0], entry.draft.snapshot().answer) == (policy["gate"], seen)
+        assert (row.checkpoint.answer, page.text(1)) == (seen, seen)
+
+
+MATERIAL = "The pool is 25 m long. A month costs 50 euros."
+
+
+async def test_an_answer_that_quotes_our_material_is_seen_when_its_figures_stand_there(
+    stage: Stage, settings: Any
+) -> None:
+    """The model is told the material, nothing is shown before the check, and a figure of its own making is never shown."""
+    settings.MATERIAL = MATERIAL
+    await stage.open()
+    row, page = await stage.play(T("It is 50 m long."), FIN("stop"), DONE, text="How long is the pool?")
+    assert (end_of(row), row.gate, row.gate_rule) == (
+        ("failed", "ungrounded"),
+        "whole",
+        "flow: coach, material",
+    )
+    assert row.checks[-1] == {"check": "grounded", "passed": False, "detail": "1 not in the material: 50 m"}
+    assert (painted(page), drafts.snapshot(row).answer, await stage.answers()) == ([], "", [])
+    row, page = await stage.play(T("It is 25 m long."), FIN("stop"), DONE, text="How long is the pool?")
+    assert (end_of(row), painted(page)) == (("confirmed", ""), [])
+    assert row.checks[-1] == {"check": "grounded", "passed": True}
+    assert await stage.answers() == ["It is 25 m long."]
+    assert MATERIAL in stage.provider.requests[-1].json["messages"][0]["content"]
+
+
+@pytest.mark.parametrize("profile", ["openai", "strict"])
+async def test_a_plan_is_asked_for_by_schema_or_in_words_and_is_nowhere_before_it_is_checked(
+    stage: Stage, profile: str
+) -> None:
+    """By the request that really goes out. Half an object, however it ended, is no plan and was never seen."""
+    await stage.open(profile=profile)
+    text = plan_json()
+    half = (T(text[:80]), Wait(60), FIN("length"), DONE)
+    row, page = await stage.play(*half, text="Make me a training plan")
+    assert (end_of(row), row.flow) == (("incomplete", "max_tokens"), "plan")
+    assert (painted(page), drafts.snapshot(row).answer) == ([], "")
+    assert stage.engine is not None
+    assert not await stage.engine.db(Plan.objects.exists)
+    row, page = await stage.play(
+        T(text[:80]), Wait(60), T(text[80:]), FIN("stop"), DONE, text="Make me a training plan"
+    )
+    [kept] = await stage.engine.db(lambda: list(Plan.objects.values_list("version", "generation", "data")))
+    assert (end_of(row), painted(page), kept) == (("confirmed", ""), [], (1, row.pk, plan()))
+    for request in stage.provider.requests:
+        asked = request.json.get("response_format", {}).get("json_schema", {}).get("schema")
+        in_words = json.dumps(SCHEMA) in request.json["messages"][0]["content"]
+        assert (asked == SCHEMA, in_words) == (profile == "openai", True)  # in words as well, for every model
