@@ -1,6 +1,9 @@
 // @ts-check
 /** Light and dark at once, without a new page; the server remembers the choice by a cookie. */
 
+/** What has been sent is answered before the next is: the server remembers what came last, which must be the last choice. */
+let sent = Promise.resolve();
+
 /** @param {ParentNode} root */
 export function watchTheme(root) {
   for (const element of root.querySelectorAll("form.theme")) {
@@ -11,8 +14,10 @@ export function watchTheme(root) {
       event.preventDefault();
       show(form, button);
       const body = new FormData(form, button);
-      fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } }).catch(() => {
-        // Offline: the page has its look; the next one will ask again.
+      sent = sent.then(async () => {
+        // Where it is offline the page has its look; the next one will ask again.
+        const asked = { method: "POST", body, headers: { Accept: "application/json" }, keepalive: true };
+        await fetch(form.action, asked).catch(() => null);
       });
     });
   }
