@@ -10,13 +10,15 @@ import datetime as dt
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Self
+from typing import Any, Self
 
 import aiohttp
 import httpx
+from aiohttp.client_proto import ResponseHandler
 from httpx_aiohttp import AiohttpTransport
 
 from chat.providers.base import UpstreamRequest
@@ -38,14 +40,19 @@ class UpstreamFault(Exception):
     """The line failed. The text names the fault and never holds a prompt or a key.
 
     UpstreamFault
-    ├── NotReached   no answer at all: no connection, no headers
+    ├── NotReached   not a byte of an answer: no connection, or one that ended or stayed silent
+    ├── Garbled      an answer began, and its head is none: no HTTP, too long, broken off
     ├── Lost         the body broke off: reset, or fewer bytes than promised
     └── Silent       the body is open, but nothing came for the idle limit
     """
 
 
 class NotReached(UpstreamFault):
-    """No response headers came: the request may be sent again."""
+    """Nothing of an answer came: the request may be sent again."""
+
+
+class Garbled(UpstreamFault):
+    """An answer came that cannot be read: the request has arrived and may cost something, so it is not sent again."""
 
 
 class Lost(UpstreamFault):
@@ -54,6 +61,18 @@ class Lost(UpstreamFault):
 
 class Silent(UpstreamFault):
     """No byte came for the idle limit."""
+
+
+class _Line:
+    """What is known of the line that a request went out on."""
+
+    answered = False
+
+    def fault(self, told: str) -> UpstreamFault:
+        return Garbled(told) if self.answered else NotReached(told)
+
+
+_LINE: ContextVar[_Line] = ContextVar("line of the request that is being sent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,18 +229,9 @@ class Upstream:
     async def open(self, request: UpstreamRequest) -> AsyncIterator[Response]:
         """Send `request`; the connection is closed when the block ends, read to its end or not.
 
-        Raises `NotReached` where no headers come.
+        Raises `NotReached` where nothing comes, `Garbled` where what comes is no head.
         """
-        try:
-            outgoing = self._client.build_request(
-                request.method, request.url, headers=request.headers, content=request.body
-            )
-            async with asyncio.timeout(self._head_timeout_s):
-                response = await self._client.send(outgoing, stream=True)
-        except TimeoutError:  # a drip of headers is never silent, and never an answer
-            raise NotReached(f"no whole answer head within {self._head_timeout_s} s") from None
-        except (*BROKEN, httpx.InvalidURL, ValueError) as error:  # an address or a header that is none
-            raise NotReached(fault(error)) from None
+        response = await self._send(request)
         try:
             yield Response(
                 response.status_code,
@@ -233,8 +243,53 @@ class Upstream:
         finally:
             await response.aclose()
 
+    async def _send(self, request: UpstreamRequest) -> httpx.Response:
+        line = _Line()
+        under_way = _LINE.set(line)
+        try:
+            outgoing = self._client.build_request(
+                request.method, request.url, headers=request.headers, content=request.body
+            )
+            async with asyncio.timeout(self._head_timeout_s):
+                return await self._client.send(outgoing, stream=True)
+        except TimeoutError:  # a drip of headers is never silent, and never an answer
+            raise line.fault(f"no whole answer head within {self._head_timeout_s} s") from None
+        except (*BROKEN, httpx.InvalidURL, ValueError) as error:  # an address or a header that is none
+            raise line.fault(fault(error)) from None
+        finally:
+            _LINE.reset(under_way)
+
     async def aclose(self) -> None:
         await self._client.aclose()
+
+
+class _Protocol(ResponseHandler):
+    """aiohttp's end of a connection, which tells the request's line of the first byte that comes back on it: afterwards the
+    library no longer tells an answer that broke off from none."""
+
+    _line: _Line | None = None
+
+    def set_response_params(self, **how: Any) -> None:
+        """A request goes out."""
+        self._line = _LINE.get(None)
+        super().set_response_params(**how)
+
+    def data_received(self, data: bytes) -> None:
+        if self._line is not None and data:
+            self._line.answered = True
+            self._line = None
+        super().data_received(data)
+
+
+class _Head(aiohttp.ClientResponse):
+    """Without the words of the status line: they may be in any letters, which the transport takes for UTF-8."""
+
+    @property
+    def reason(self) -> None:
+        return None
+
+    @reason.setter
+    def reason(self, told: str | None) -> None: ...
 
 
 class _Transport(AiohttpTransport):
@@ -244,6 +299,9 @@ class _Transport(AiohttpTransport):
     def get_client(self) -> aiohttp.ClientSession:
         session: aiohttp.ClientSession = super().get_client()
         session._cookie_jar = aiohttp.DummyCookieJar()  # noqa: SLF001
+        session._response_class = _Head  # noqa: SLF001
+        loop = asyncio.get_running_loop()
+        session.connector._factory = lambda: _Protocol(loop)  # type: ignore[union-attr]  # noqa: SLF001
         return session
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -262,7 +320,11 @@ def _headers(response: httpx.Response) -> dict[str, str]:
 
 def fault(error: Exception) -> str:
     """A fault's name and its first line. Addresses are the installation's own; headers and bodies are never in it."""
-    first = str(error).strip().split("\n", 1)[0][:200]
+    told = str(error).strip()
+    if isinstance(error, aiohttp.ClientResponseError):
+        # A head that cannot be read, which the rest of the line quotes.
+        told = error.message.partition(":")[0]
+    first = told.split("\n", 1)[0][:200]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 

@@ -10,9 +10,23 @@ from contextlib import asynccontextmanager
 import pytest
 
 from chat.providers.base import UpstreamRequest
-from chat.upstream import Lost, NotReached, Silent, Upstream, UpstreamFault
+from chat.upstream import Garbled, Lost, NotReached, Silent, Upstream, UpstreamFault
 from tests.fakes.provider import ScriptedProvider
-from tests.fakes.script import FIN, Cut, End, Paced, Reset, Script, Stall, T, Wait, page, play, whole_answer
+from tests.fakes.script import (
+    FIN,
+    Cut,
+    End,
+    Paced,
+    Reset,
+    Script,
+    Stall,
+    T,
+    Wait,
+    headless,
+    page,
+    play,
+    whole_answer,
+)
 
 KEY = "sk-secret-0123456789"
 PROMPT = b'{"messages":[{"role":"user","content":"a private question"}]}'
@@ -201,21 +215,47 @@ async def raw_server(answer: bytes) -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "told"),
     [
-        b"",
-        b"SSH-2.0-OpenSSH_9.2\r\n",
-        b"HTTP/1.1 two hundred\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000,
+        (b"", NotReached),
+        (b"H", Garbled),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", Garbled),
+        (b"HTTP/1.1 two hundred\r\n\r\n", Garbled),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", Garbled),
+        (b"HTTP/1.1 200 OK\r\nX: private" + b"y" * 1_000_000, Garbled),
+        (b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n", Garbled),
+        (b"HTTP/1.1 100 Continue\r\n\r\n", Garbled),
     ],
 )
-async def test_what_is_no_http_is_not_reached(upstream: Upstream, answer: bytes) -> None:
-    """A wrong port, a broken proxy: a fault of the line, and never a traceback."""
+async def test_what_is_no_http_is_no_answer_but_has_come(
+    upstream: Upstream, answer: bytes, told: type[UpstreamFault]
+) -> None:
+    """A wrong port, a broken proxy: never a traceback; and where a byte came back, the request has arrived."""
     async with raw_server(answer) as base_url:
-        with pytest.raises(NotReached):
+        with pytest.raises(UpstreamFault) as caught:
             async with upstream.open(request_to(base_url)):
                 pass
+    assert (type(caught.value), "private" in str(caught.value)) == (told, False)
+
+
+async def test_what_came_on_a_connection_before_says_nothing_of_the_next_request(
+    upstream: Upstream, provider: ScriptedProvider
+) -> None:
+    """Kept open by one reply, reset under the next: that one may be sent again."""
+    provider.queue.extend([whole_answer("Two."), headless(b"", Reset())])
+    await body_of(upstream, provider)
+    with pytest.raises(NotReached):
+        async with upstream.open(request_to(provider.base_url)):
+            pass
+    first, second = provider.requests
+    assert first.connected_at == second.connected_at
+
+
+async def test_a_status_line_in_any_letters_is_one(upstream: Upstream) -> None:
+    """Its words are for nobody, and may be in Latin-1."""
+    head = b"HTTP/1.1 429 Trop demand\xe9\r\nContent-Length: 0\r\n\r\n"
+    async with raw_server(head) as base_url, upstream.open(request_to(base_url)) as response:
+        assert response.status == 429
 
 
 @pytest.mark.parametrize("body", [b"zz\r\nnot hexadecimal\r\n", b"5\r\nab", b"-1\r\n"])

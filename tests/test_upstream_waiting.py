@@ -6,9 +6,9 @@ import pytest
 import time_machine
 
 from chat.providers.base import UpstreamRequest
-from chat.upstream import NotReached, Upstream, retry_after_s
+from chat.upstream import Garbled, NotReached, Upstream, retry_after_s
 from tests.fakes.provider import ScriptedProvider
-from tests.fakes.script import Script, T, Wait, play
+from tests.fakes.script import Script, Stall, T, Wait, headless, play
 
 
 def asked(provider: ScriptedProvider) -> UpstreamRequest:
@@ -50,9 +50,12 @@ async def test_a_drip_of_headers_or_of_an_error_is_no_answer() -> None:
             body = await response.body(at_most=10_000)
         assert 0 < len(body) < 60
         assert time.monotonic() - begun < 2
-    held = play(T("late"), hold_ms=float("inf"))
-    silent = pytest.raises(NotReached, match=r"no whole answer head within 0\.3 s")
-    with ScriptedProvider(held) as provider, silent:
-        async with upstream.open(asked(provider)):
-            raise AssertionError("unreachable")
+    for held, told in (
+        (play(T("late"), hold_ms=float("inf")), NotReached),
+        (headless(b"HTTP/1.1 200 OK\r\n", Stall()), Garbled),
+    ):
+        silent = pytest.raises(told, match=r"no whole answer head within 0\.3 s")
+        with ScriptedProvider(held) as provider, silent:
+            async with upstream.open(asked(provider)):
+                raise AssertionError("unreachable")
     await upstream.aclose()

@@ -33,7 +33,7 @@ from chat.running import Ended, Job
 from chat.states.generation import State
 from chat.streaming.outcome import Ending, Outcome, Reason, Verdict
 from chat.streaming.reading import Reading, of_verdict, without
-from chat.upstream import Lost, NotReached, Response, Silent, Upstream
+from chat.upstream import Garbled, Lost, NotReached, Response, Silent, Upstream
 
 log = logging.getLogger(__name__)
 stamina.instrumentation.set_on_retry_hooks(
@@ -173,6 +173,9 @@ class Runner:
         except NotReached as fault:
             detail = f"no answer from the provider: {fault}"
             raise Refusal(Verdict(Outcome.failed, Reason.connect_failed, None, True, detail)) from None
+        except Garbled as fault:  # it has arrived there, and a second one may cost a second time
+            detail = f"expected an HTTP answer, got none that can be read: {fault}"
+            raise Refusal(Verdict(Outcome.failed, Reason.bad_response, None, False, detail)) from None
         return await self._conclude(run, job, source, ending)
 
     async def _refusal(self, response: Response, wire: Wire) -> Refusal:
@@ -249,7 +252,7 @@ class Runner:
                         break
                     run.stream.reconnect()
                     ending = await self._consume(run, job, response)
-            except NotReached:
+            except (NotReached, Garbled):
                 continue
             if run.last_event != seen:
                 failures = 0

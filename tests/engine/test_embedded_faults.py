@@ -19,10 +19,14 @@ from tests.fakes.provider import ScriptedProvider
 from tests.fakes.script import (
     DONE,
     FIN,
+    Cut,
+    Reset,
+    Script,
     Stall,
     T,
     Wait,
     chunk,
+    headless,
     page,
     play,
     whole_answer,
@@ -63,6 +67,34 @@ async def test_a_request_that_is_refused_for_good_fails_with_a_reason(
     provider.script = script
     row = await until(engine, await ask(engine, person), "failed")
     assert (row.reason, len(provider.requests)) == (reason, requests)
+    assert await engine.db_for_pages(Generation.objects.count) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "reason", "requests"),
+    [
+        (headless(b"SSH-2.0-OpenSSH_9.2\r\n"), "bad_response", 1),
+        (headless(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"), "bad_response", 1),
+        (headless(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 1_000_000), "bad_response", 1),
+        (headless(b"HTTP/1.1 200 OK\r\nContent-Type: text/ev", Cut()), "bad_response", 1),
+        (headless(b"", Cut()), "connect_failed", 3),
+        (headless(b"", Reset()), "connect_failed", 3),
+    ],
+    ids=["no HTTP", "a length that is none", "a header of a megabyte", "half a head", "nothing", "a reset"],
+)
+async def test_where_a_byte_of_an_answer_came_the_request_is_not_sent_again(
+    engine: EmbeddedEngine,
+    provider: ScriptedProvider,
+    person: AbstractBaseUser,
+    script: Script,
+    reason: str,
+    requests: int,
+) -> None:
+    """It has arrived, and may cost as much a second time; where none came, the line alone is to blame."""
+    provider.script = script
+    row = await until(engine, await ask(engine, person), "failed")
+    assert (row.reason, row.requests, len(provider.requests)) == (reason, requests, requests)
+    assert row.retryable is (requests > 1)
     assert await engine.db_for_pages(Generation.objects.count) == 1
 
 

@@ -210,7 +210,8 @@ class _Connection(asyncio.Protocol):
         framing = "Transfer-Encoding: chunked" if script.framing == "chunked" else "Connection: close"
         fields = "".join(f"{name}: {value}\r\n" for name, value in script.headers.items())
         status = f"HTTP/1.1 {script.status} {PHRASES.get(script.status, 'Scripted')}"
-        self.transport.write(f"{status}\r\n{fields}{framing}\r\n\r\n".encode("latin-1"))
+        told = f"{status}\r\n{fields}{framing}\r\n\r\n".encode("latin-1")
+        self.transport.write(told if script.head is None else script.head)
         record.head_sent_at = time.monotonic()
         self.book.changed()
 

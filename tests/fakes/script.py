@@ -82,6 +82,8 @@ class Script:
     hold_ms: float = 0
     """How long the head is held back; `float("inf")` is for ever."""
     framing: Literal["chunked", "eof"] = "chunked"
+    head: bytes | None = None
+    """What is sent in place of a head."""
 
 
 def play(
@@ -89,6 +91,11 @@ def play(
 ) -> Script:
     """An event stream of these steps."""
     return Script(steps, status=status, hold_ms=hold_ms, framing=framing)
+
+
+def headless(head: bytes, *steps: Step) -> Script:
+    """What is no answer by HTTP, or the beginning of one; then these steps."""
+    return Script(steps, framing="eof", head=head)
 
 
 def page(body: bytes, *, status: int = 200, content_type: str = "application/json", **headers: str) -> Script:
