@@ -203,7 +203,7 @@ class PresetForm(forms.ModelForm):  # type: ignore[type-arg] # it cannot be subs
         name = " ".join(str(self.cleaned_data["name"]).split())
         taken = Preset.objects.filter(user_id=self.instance.user_id, name=name).exclude(pk=self.instance.pk)
         if taken.exists():
-            raise ValidationError(NAME_TAKEN)
+            raise ValidationError(NAME_TAKEN, "taken")
         return name
 
     def clean_text(self) -> str:
@@ -211,14 +211,20 @@ class PresetForm(forms.ModelForm):  # type: ignore[type-arg] # it cannot be subs
 
 
 def keep_preset(form: PresetForm) -> bool:
-    """Save a valid form; False, with the same sentence, where another tab has just saved one of this name."""
-    try:
-        with transaction.atomic():
-            form.save()
-    except IntegrityError:
-        form.add_error("name", NAME_TAKEN)
+    """Save it; False where it is not valid, and where another tab has just saved one of this name. The second of two clicks
+    finds the very same one there, and that is as good."""
+    if form.is_valid():
+        try:
+            with transaction.atomic():
+                form.save()
+        except IntegrityError:
+            form.add_error("name", ValidationError(NAME_TAKEN, "taken"))
+        else:
+            return True
+    if form.instance.pk is not None or not form.has_error("name", "taken"):
         return False
-    return True
+    name, text = " ".join(form.data["name"].split()), form.cleaned_data.get("text")
+    return Preset.objects.filter(user_id=form.instance.user_id, name=name, text=text).exists()
 
 
 def _read(number: int) -> str:

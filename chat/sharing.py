@@ -4,6 +4,7 @@ Takes a person's conversation, gives links and what they show. No draft, no reas
 """
 
 from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
 from django.utils import timezone
 
 from chat import exporting
@@ -13,15 +14,19 @@ from chat.states.generation import State
 
 
 def share(conversation: Conversation, *, by: AbstractBaseUser) -> SharedLink:
-    """A link to the branch as it is now, up to its last answer. Raises `Rejected` where there is no answer yet."""
-    path = exporting.branch(conversation)
-    while path and path[-1].kind == MessageKind.USER:
-        path.pop()  # a question that waits for its answer, or was given up
-    if not path:
-        raise Rejected("expected a conversation with an answer; there is none yet")
-    return SharedLink.objects.create(
-        user_id=by.pk, conversation=conversation, head=path[-1], title=conversation.title
-    )
+    """The link to the branch as it is now, up to its last answer: made now, unless there is one that leads to just that; a
+    double click makes one. Raises `Rejected` where there is no answer yet."""
+    with transaction.atomic():
+        # Of two at once the second waits for the first, and finds its link.
+        held = Conversation.objects.standing().select_for_update().filter(pk=conversation.pk).first()
+        path = exporting.branch(held) if held is not None else []
+        while path and path[-1].kind == MessageKind.USER:
+            path.pop()  # a question that waits for its answer, or was given up
+        if held is None or not path:
+            raise Rejected("expected a conversation with an answer; there is none yet")
+        state = {"conversation": held, "head": path[-1], "title": held.title}
+        there = SharedLink.objects.owned_by(by).open().filter(**state).first()
+        return there or SharedLink.objects.create(user_id=by.pk, **state)
 
 
 def revoke(link: SharedLink) -> None:

@@ -1,12 +1,15 @@
 """What a link shows: the branch as it was, and of it messages alone."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 from django.contrib.auth.models import AbstractBaseUser
 
-from chat import generations, sharing
+from chat import conversations, generations, sharing
 from chat.generations import Rejected
 from chat.models import Message, MessageKind, SharedLink
-from tests.rows import conversation_of, cut, ended, fresh, opened, person, reading, sent
+from tests.rows import closing, conversation_of, cut, ended, fresh, opened, person, reading, sent
 
 
 @pytest.fixture
@@ -28,6 +31,44 @@ def test_a_link_is_a_snapshot_up_to_the_last_answer(ana: AbstractBaseUser) -> No
     later = sharing.share(conversation_of(fresh(waiting)), by=ana)
     assert shown(later) == ["One?", "First.", "Two?", "Second."]
     assert link.token != later.token
+
+
+def test_the_same_is_shared_by_one_link_until_that_is_revoked(ana: AbstractBaseUser) -> None:
+    """A double click, a second tab; another answer or another name is something else."""
+    row = ended(sent(ana, "One?"), reading("First."))
+    owned = conversation_of(row)
+    first = sharing.share(owned, by=ana)
+    assert sharing.share(owned, by=ana) == first
+    conversations.rename(owned, "Knees")
+    renamed = sharing.share(owned, by=ana)
+    sharing.revoke(renamed)
+    again = sharing.share(owned, by=ana)
+    assert (renamed.title, len({first.pk, renamed.pk, again.pk})) == ("Knees", 3)
+    assert set(SharedLink.objects.open()) == {first, again}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_four_clicks_at_once_one_makes_a_link() -> None:
+    ana = person()
+    owned = conversation_of(ended(sent(ana, "One?"), reading("First.")))
+    start = Barrier(4)
+
+    def click() -> int:
+        start.wait(30)
+        return sharing.share(owned, by=ana).pk
+
+    with ThreadPoolExecutor(4) as pool:
+        clicks = [pool.submit(closing, click) for _ in range(4)]
+        assert len({click.result(30) for click in clicks}) == 1
+    assert SharedLink.objects.count() == 1
+
+
+def test_a_conversation_that_is_gone_is_not_shared(ana: AbstractBaseUser) -> None:
+    owned = conversation_of(ended(sent(ana, "One?"), reading("First.")))
+    conversations.discard(owned, by=ana)
+    with pytest.raises(Rejected):
+        sharing.share(owned, by=ana)
+    assert not SharedLink.objects.exists()
 
 
 def test_what_did_not_become_an_answer_is_not_shown(ana: AbstractBaseUser) -> None:

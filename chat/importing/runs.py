@@ -10,12 +10,13 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from pathlib import Path
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
 from chat.attachments import plain_name
@@ -39,17 +40,31 @@ def begin(
     name: str,
     pieces: Iterable[bytes],
     *,
+    key: str = "",
     launch: "Callable[[UUID], None] | None" = None,
 ) -> Import:
-    """Keep the file and have it read after the commit."""
+    """Keep the file and have it read after the commit. `key` is the form's own: the same file that it brings a second time
+    is the same import."""
     row = Import(user_id=user.pk, name=plain_name(name), size=0)
     path = _path(row.pk)
     path.parent.mkdir(parents=True, exist_ok=True)
     _clear(path.parent)
+    digest = sha256(f"{user.pk}\x1f{key}\x1f{row.name}\x1f".encode("utf-8", "replace"))
     with path.open("wb") as file:
         for piece in pieces:
             row.size += file.write(piece)
-    row.save()
+            digest.update(piece)
+    if key:
+        row.pk = UUID(bytes=digest.digest()[:16])
+        try:
+            with transaction.atomic():
+                row.save(force_insert=True)
+        except IntegrityError:
+            path.unlink()
+            return Import.objects.get(pk=row.pk)
+        path.rename(_path(row.pk))
+    else:
+        row.save()
     transaction.on_commit(lambda: (launch or in_background)(row.pk))
     return row
 

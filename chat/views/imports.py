@@ -75,7 +75,8 @@ def bring(request: HttpRequest) -> HttpResponse:
         elif file.size > most:
             error = _("This file is larger than %(most)s MB.") % {"most": most // (1024 * 1024)}
         else:
-            row = runs.begin(request.user, file.name or "", file.chunks(), launch=runs.in_background)
+            key = request.POST.get("once", "")
+            row = runs.begin(request.user, file.name or "", file.chunks(), key=key, launch=runs.in_background)
             return SeeOther(reverse("chat:import", args=[row.pk]))
     context: dict[str, Any] = {
         "error": error,

@@ -104,9 +104,9 @@ def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """GET asks, POST deletes; it can be brought back for a while. A reply that is being written is stopped at once."""
-    row = _owned(request, conversation_id)
     if request.method != "POST":
-        return render(request, "chat/delete.html", {"conversation": row})
+        return render(request, "chat/delete.html", {"conversation": _owned(request, conversation_id)})
+    row = _here_or_lying(request, conversation_id)
     assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 LoginRequiredMiddleware stands before every view
     conversations.discard(row, by=request.user)
     if wants_json(request):
@@ -124,8 +124,7 @@ def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 @require_POST
 def restore(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Bring back what was deleted a moment ago."""
-    assert request.user.pk is not None  # noqa: S101 as in `delete`
-    row = get_object_or_404(retention.restorable(request.user.pk), pk=conversation_id)
+    row = _here_or_lying(request, conversation_id)
     conversations.restore(row)
     return _done(request, reverse("chat:conversation", args=[row.pk]))
 
@@ -134,14 +133,25 @@ def _owned(request: HttpRequest, conversation_id: UUID) -> Conversation:
     return get_object_or_404(Conversation.objects.owned_by(request.user), pk=conversation_id)
 
 
+def _here_or_lying(request: HttpRequest, conversation_id: UUID) -> Conversation:
+    """Also one that was deleted a moment ago: the second click of two finds it done, and that is no fault."""
+    here = Conversation.objects.owned_by(request.user).filter(pk=conversation_id).first()
+    if here is not None:
+        return here
+    assert request.user.pk is not None  # noqa: S101 as in `delete`
+    return get_object_or_404(retention.restorable(request.user.pk), pk=conversation_id)
+
+
 def _back(request: HttpRequest, otherwise: str, *, but: str = "") -> str:
     """The page of ours on which the button was, without what an earlier one said; never one of `but`."""
     came_from = request.headers.get("Referer", "")
     is_ours = url_has_allowed_host_and_scheme(
         came_from, {request.get_host()}, require_https=request.is_secure()
     )
+    if not is_ours:  # or no address at all
+        return otherwise
     parts = urlsplit(came_from)
-    if not came_from or not is_ours or (but and but in parts.path):
+    if not parts.netloc or (but and but in parts.path):
         return otherwise
     kept = "&".join(piece for piece in parts.query.split("&") if piece and not piece.startswith("deleted="))
     return f"{parts.path}?{kept}" if kept else parts.path

@@ -39,7 +39,7 @@ def presets(request: HttpRequest) -> HttpResponse:
     """All that this person may choose, and a form for a new one."""
     assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 LoginRequiredMiddleware stands before every view
     form = PresetForm(request.POST or None, instance=Preset(user_id=request.user.pk))
-    if request.method == "POST" and form.is_valid() and keep_preset(form):
+    if request.method == "POST" and keep_preset(form):
         return SeeOther(reverse("chat:presets"))
     if text := unsent(request):
         form.initial["text"] = text
@@ -55,7 +55,7 @@ def preset(request: HttpRequest, preset_id: int) -> HttpResponse:
     """One of the person's own, to be changed."""
     row = get_object_or_404(Preset.objects.owned_by(request.user), pk=preset_id)
     form = PresetForm(request.POST or None, instance=row)
-    if request.method == "POST" and form.is_valid() and keep_preset(form):
+    if request.method == "POST" and keep_preset(form):
         return SeeOther(reverse("chat:presets"))
     if text := unsent(request):
         form.initial["text"] = text

@@ -65,6 +65,19 @@ def test_what_came_before_a_cut_stays(ana: AbstractBaseUser) -> None:
     assert (row.fault, row.came) == ("cut", 1)
 
 
+def test_a_form_that_comes_twice_is_one_import(ana: AbstractBaseUser, data: Path) -> None:
+    """A double click; another file by the same form, or the same by another one, is another import."""
+    file = json.dumps([plain()]).encode()
+    came = [("k", file), ("k", file), ("k", b"[]"), ("l", file), ("", file), ("", file)]
+    first, second, *others = [runs.begin(ana, "x.json", [part], key=key) for key, part in came]
+    assert first == second
+    assert len({row.pk for row in (first, *others)}) == Import.objects.count() == 5
+    runs.run(first.pk)
+    assert Import.objects.get(pk=first.pk).came == 1
+    kept = sorted(path.name for path in (data / "imports").iterdir())
+    assert kept == sorted(f"{row.pk}.json" for row in others)
+
+
 def test_a_person_who_goes_takes_the_import_along(ana: AbstractBaseUser, data: Path) -> None:
     row = runs.begin(ana, "x.json", [json.dumps([plain()]).encode()])
     ana.delete()

@@ -1,6 +1,7 @@
 """A file comes by a plain form; its report says what came and what did not."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,16 @@ def test_a_file_and_its_report(
     row = Import.objects.first()
     assert row is not None
     assert stranger.get(f"/import/{row.pk}/").status_code == 404
+
+
+def test_a_double_click_imports_once(page: Client, django_capture_on_commit_callbacks: Any) -> None:
+    """By the key of the form that the page shows."""
+    key = re.findall(r'name="once" value="([^"]+)"', page.get("/import/").content.decode())[-1]
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            file = SimpleUploadedFile("a.json", json.dumps([plain()]).encode())
+            response = page.post("/import/", {"file": file, "once": key})
+        assert response.headers["Location"] == f"/import/{Import.objects.get().pk}/"
 
 
 def test_what_is_no_such_file_is_told(page: Client, django_capture_on_commit_callbacks: Any) -> None:

@@ -69,7 +69,19 @@ def test_delete(page: Client, owned: Conversation) -> None:
     assert (response.status_code, response.headers["Location"]) == (303, url)
     assert page.get(url).status_code == 200
     assert "restore" not in page.get(f"/?deleted={owned.pk}").content.decode()
-    assert page.post(f"{url}restore/").status_code == 404
+
+
+@pytest.mark.parametrize("verb", ["delete", "restore"])
+def test_the_second_of_two_clicks_is_answered_as_the_first(
+    page: Client, owned: Conversation, verb: str
+) -> None:
+    """It is done, and no page says that there is nothing here."""
+    url = f"/conversations/{owned.pk}/"
+    page.post(f"{url}delete/")
+    first, second = (page.post(f"{url}{verb}/") for _ in range(2))
+    there = url if verb == "restore" else f"/?deleted={owned.pk}"
+    assert [first.headers["Location"], second.headers["Location"]] == [there, there]
+    assert page.get(url).status_code == (200 if verb == "restore" else 404)
 
 
 def test_delete_for_the_script(page: Client, owned: Conversation) -> None:
@@ -116,10 +128,11 @@ def test_pin_and_archive(page: Client, owned: Conversation) -> None:
     assert owned.updated == before
 
 
-def test_no_button_sends_a_person_elsewhere(page: Client, owned: Conversation) -> None:
+@pytest.mark.parametrize("came_from", ["https://evil.invalid/x", "http://[", "http://testserver:x/", "\xff"])
+def test_no_button_sends_a_person_elsewhere(page: Client, owned: Conversation, came_from: str) -> None:
     """Where they came from is only believed if it is here."""
     url = f"/conversations/{owned.pk}/"
-    response = page.post(f"{url}pin/", headers={"Referer": "https://evil.invalid/x"})
+    response = page.post(f"{url}pin/", headers={"Referer": came_from})
     assert response.headers["Location"] == url
 
 

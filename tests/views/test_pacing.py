@@ -22,6 +22,7 @@ def test_the_page_keeps_the_text_and_says_when(page: Client) -> None:
     assert "You can ask again in 60 minutes." in html
     assert '<form class="form" method="post" action="/">' in html
     assert "One &lt;more&gt;</textarea>" in html
+    assert 'name="once"' in html.partition("<h1>")[2]  # sent again by a double click, it goes once
 
 
 def test_the_script_gets_the_same_sentence(page: Client) -> None:

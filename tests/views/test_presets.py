@@ -23,6 +23,16 @@ def test_one_is_made_changed_and_deleted(page: Client, ana: User) -> None:
     assert Preset.objects.count() == 0
 
 
+def test_the_second_of_two_clicks_is_answered_as_the_first(page: Client, ana: User) -> None:
+    """Unless it says something else, or is another one's change."""
+    said = {"name": " Brief", "text": "Be brief. "}
+    assert [page.post("/presets/", said).status_code for _ in range(2)] == [303, 303]
+    mine = Preset.objects.get()
+    other = Preset.objects.create(user_id=ana.pk, name="Long", text="Be long.")
+    assert page.post(f"/presets/{mine.pk}/", said).status_code == 303
+    assert page.post(f"/presets/{other.pk}/", said).status_code == 400
+
+
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
