@@ -12,6 +12,7 @@ from typing import Any
 from daphne.http_protocol import HTTPFactory, WebRequest
 from daphne.server import Server
 from daphne.ws_protocol import WebSocketProtocol
+from twisted.internet.error import ConnectionLost
 
 LINGER_S = 2.0  # how long a client that was refused may go on sending before it is cut off
 MOST_UP_BYTES = 1000  # a page sends acknowledgements, each much shorter than this
@@ -42,6 +43,27 @@ def bound(
     server.ws_factory.protocol = BoundSocket
 
 
+def hear_resets(reactor: Any) -> None:
+    """Have a reactor on uvloop end a connection that uvloop has let go of.
+
+    Where a client resets while bytes of its lie unread, uvloop hands these over and stops watching: nobody would ever be
+    told of the reset, and the next write (a ping to all, for one) would fail with an error that ends the round of pings.
+    """
+    for name in ("addReader", "addWriter"):
+        setattr(reactor, name, _told_of_resets(reactor, getattr(reactor, name)))
+
+
+def _told_of_resets(reactor: Any, add: Callable[[Any], None]) -> Callable[[Any], None]:
+    def add_or_end(selectable: Any) -> None:
+        try:
+            add(selectable)
+        except RuntimeError:
+            # Not at once: who writes may hold the connection to be there until it has written.
+            reactor.callLater(0, reactor._disconnectSelectable, selectable, ConnectionLost(), False)  # noqa: SLF001
+
+    return add_or_end
+
+
 class BoundFactory(HTTPFactory):  # type: ignore[misc] # Daphne has no types
     """Makes a channel for each connection; `request_bytes` is the longest body that a request may have, but for those of
     one path."""
@@ -60,6 +82,10 @@ class BoundFactory(HTTPFactory):  # type: ignore[misc] # Daphne has no types
         channel = super().buildProtocol(addr)
         channel.requestFactory = BoundRequest
         return channel
+
+
+UNHEARD = (b"Daphne-Root-Path", b"Sec-WebSocket-Protocol")
+"""Headers that Daphne obeys or reads as ASCII, and that no page of ours sends: under another root nothing would be found."""
 
 
 class BoundRequest(WebRequest):  # type: ignore[misc]
@@ -98,6 +124,11 @@ class BoundRequest(WebRequest):  # type: ignore[misc]
             self.channel.loseConnection()
             return
         super().requestReceived(command, path, version)
+
+    def process(self) -> Any:
+        for name in UNHEARD:
+            self.requestHeaders.removeHeader(name)
+        return super().process()
 
     def connectionLost(self, reason: Any) -> None:  # noqa: N802
         if self._cut_off is not None and self._cut_off.active():
@@ -159,7 +190,19 @@ class ReadAsItReads:
 
 
 class BoundSocket(WebSocketProtocol):  # type: ignore[misc]
-    """A socket of a page. What no page sends is not kept, and who sends more than can be read is cut off."""
+    """A socket of a page. What no page sends is not kept, and who sends more than can be read is cut off. What is sent to
+    one that is going goes nowhere."""
+
+    def handle_reply(self, message: dict[str, Any]) -> None:
+        if message["type"] != "websocket.send" or self.state == self.STATE_OPEN:
+            super().handle_reply(message)
+
+    def check_timeouts(self) -> None:
+        try:
+            super().check_timeouts()
+        except Exception:  # all sockets are looked at in one round, which an exception would end for good
+            log.exception("a socket could not be looked after")
+            self.dropConnection(abort=True)
 
     def makeConnection(self, transport: Any) -> None:  # noqa: N802
         transport.unregisterProducer()  # the HTTP channel, which reads on whatever waits

@@ -25,7 +25,7 @@ from chat import catalogue, consumers
 from chat.drafts import STORE
 from chat.engine.embedded import EmbeddedEngine
 from chat.local_model import Keeper
-from chat.protocols import bound
+from chat.protocols import bound, hear_resets
 from chat.views.errors import too_large_unread
 
 log = logging.getLogger(__name__)
@@ -77,6 +77,7 @@ class Serving:
             started.addCallback(lambda _: self._accept(server, ready))
             started.addErrback(self._fail)
 
+        hear_resets(reactor)
         reactor.callWhenRunning(start)
         # In its place, not beside it: it would cancel every response while its last frames are on their way.
         kill = server.kill_all_applications

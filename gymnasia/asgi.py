@@ -46,8 +46,8 @@ from chat.routing import websocket_urlpatterns  # noqa: E402
 class SameOrigin:
     """Lets a socket through only from the very origin that serves the page, port included, as Django's CSRF check does.
 
-    What stands outermost also keeps the server's own `send` in the scope: the session's wrapper in between looks at the
-    session again for each frame, which a socket cannot change.
+    It stands outermost: what is behind it reads only origins that are addresses. It also keeps the server's own `send` in
+    the scope: the session's wrapper in between looks at the session again for each frame, which a socket cannot change.
     """
 
     def __init__(self, application: Any) -> None:
@@ -57,12 +57,16 @@ class SameOrigin:
         """Hand on, or refuse before the handshake."""
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         origin = headers.get(b"origin", "")
-        here = origin == settings.PUBLIC_ORIGIN or urlsplit(origin).netloc == headers.get(b"host")
+        try:
+            place = urlsplit(origin).netloc
+        except ValueError:  # brackets that are none
+            origin = place = ""
+        here = origin == settings.PUBLIC_ORIGIN or place == headers.get(b"host")
         application = self.application if origin and here else WebsocketDenier()
         return await application({**scope, "straight_send": send}, receive, send)
 
 
 sockets = AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
 application = WithoutNul(
-    ProtocolTypeRouter({"http": http, "websocket": AllowedHostsOriginValidator(SameOrigin(sockets))})
+    ProtocolTypeRouter({"http": http, "websocket": SameOrigin(AllowedHostsOriginValidator(sockets))})
 )

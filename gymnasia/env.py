@@ -212,3 +212,14 @@ class NotAProbe(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)
         return getattr(request, "path", "") not in {"/healthz", "/readyz"}
+
+
+class ToldInALine(logging.Filter):
+    """Leaves out where in our code a request was turned down that is none (a form in pieces, a host that is not ours): one
+    line says it, and a stranger who sends such requests fills no log with ours."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        is_request = record.name == "django.request" and getattr(record, "status_code", 500) < 500
+        if is_request or record.name.startswith("django.security."):
+            record.exc_info = record.exc_text = None
+        return True

@@ -201,7 +201,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if _email else "email", "password
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _email else "none"
 ACCOUNT_RATE_LIMITS = {"signup": _signup_rate}  # the other limits stay allauth's own
 ACCOUNT_ADAPTER = "chat.accounts.adapter.Adapter"
-ACCOUNT_FORMS = {"signup": "chat.accounts.forms.SignupForm"}
+ACCOUNT_FORMS = {"login": "chat.accounts.forms.LoginForm", "signup": "chat.accounts.forms.SignupForm"}
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_CHANGE_EMAIL = True  # one address each; a new one takes its place once it is confirmed
 ACCOUNT_MAX_EMAIL_ADDRESSES = 2
@@ -276,12 +276,18 @@ LOGGING = {
             ],
         }
     },
-    "filters": {"not_a_probe": {"()": "gymnasia.env.NotAProbe"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {
+        "not_a_probe": {"()": "gymnasia.env.NotAProbe"},
+        "told_in_a_line": {"()": "gymnasia.env.ToldInALine"},
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["told_in_a_line"]}
+    },
     "root": {"handlers": ["console"], "level": _log_level},
     "loggers": {
         # A line per request is noise beside the journal; what fails is told once, by Django.
         "django_structlog": {"level": "CRITICAL"},
+        "django": {"handlers": []},  # its own, which say it a second time where debugging is on
         "django.request": {"filters": ["not_a_probe"]},
         "daphne": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},

@@ -34,6 +34,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
         b"http://localhost.evil.example",
         b"http://evil.example:8000",
         b"http://localhost:9000",  # another program on this machine
+        b"http://[localhost",
+        b"http://localhost]:8000",
     ],
 )
 async def test_another_site_cannot_open_a_socket_with_a_persons_cookie(

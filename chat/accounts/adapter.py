@@ -32,6 +32,13 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no typ
             set_cookie(response, code)
         return response
 
+    def is_safe_url(self, url: str | None) -> bool:
+        """Whether a page may lead there after a sign-in; not where it is no address at all."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
     def is_reauthentication_required(self, *, app: str, **more: Any) -> bool:
         """Of whoever has something to show: a person who signs in by another service has neither password nor key, and must
         not be locked out of their own account for it."""

@@ -1,16 +1,28 @@
-"""allauth's form to sign up, which knows that somebody else may take the name while it is being read.
+"""allauth's forms to sign in and up, with what they leave open: a name of any length, and one that somebody else takes
+meanwhile.
 
-Takes what allauth's own form takes; gives a person, or the page again with a sentence.
+They take what allauth's own forms take; give a person, or the page again with a sentence.
 """
 
 from typing import Any
 
 from allauth.account.adapter import get_adapter
+from allauth.account.forms import LoginForm as TheirLoginForm
 from allauth.account.forms import SignupForm as TheirSignupForm
+from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
+
+MOST_LOGIN_CHARS = 320
+"""An address of mail is no longer; a database need not look for one that is (SQLite cannot)."""
+
+
+class LoginForm(TheirLoginForm):  # type: ignore[misc] # allauth has no types
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].validators.append(MaxLengthValidator(MOST_LOGIN_CHARS))
 
 
 class SignupForm(TheirSignupForm):  # type: ignore[misc] # allauth has no types

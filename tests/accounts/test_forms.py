@@ -1,4 +1,4 @@
-"""Signing up, while somebody else does under the same name."""
+"""Signing in under a name that is none, and up while somebody else does under the same one."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -6,6 +6,12 @@ from django.test import Client
 
 from chat.accounts import forms
 from tests.visitors import user
+
+
+def test_a_name_as_long_as_a_book_is_nobodys(client: Client, db: None) -> None:
+    """SQLite refuses to look for more than 50,000 characters."""
+    answer = client.post("/accounts/login/", {"login": "a" * 60_000, "password": "long-enough-93"})
+    assert (answer.status_code, "at most 320 characters" in answer.content.decode()) == (200, True)
 
 
 def test_a_name_that_goes_while_one_signs_up(

@@ -184,6 +184,26 @@ def test_probes_are_no_news(path: str, told: object) -> None:
     assert env.NotAProbe().filter(record) is told
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "is_told"),
+    [
+        ("django.request", 400, False),
+        ("django.request", 404, False),
+        ("django.request", 500, True),
+        ("django.security.DisallowedHost", None, False),
+        ("chat.engine.runner", None, True),
+    ],
+)
+def test_a_request_that_is_none_is_told_in_a_line(name: str, status: int | None, is_told: object) -> None:
+    """A stranger's fault has no place in our code; our own has."""
+    fault = (ValueError, ValueError("x"), None)
+    record = logging.LogRecord(name, logging.ERROR, "", 0, "Bad request", (), fault)
+    if status:
+        record.status_code = status
+    assert env.ToldInALine().filter(record)
+    assert (record.exc_info is not None) is is_told
+
+
 # --- somebody else's sign-in ----------------------------------------------------------------------------------------
 def test_an_issuer_with_its_client() -> None:
     app = env.oidc_app("https://login.example.org/realms/main", "gymnasia", "s3cret", "Example")

@@ -238,3 +238,9 @@ def test_too_many_sign_ups_are_told_in_our_design(client: Client, db: None, sett
     assert refused.status_code == 429
     assert "<h1>Too many tries</h1>" in refused.content.decode()
     cache.clear()
+
+
+def test_a_form_in_another_alphabet_is_not_understood(client: Client, db: None) -> None:
+    kind = "application/x-www-form-urlencoded; charset=utf-16"
+    answer = client.post("/accounts/login/", b"login=a", content_type=kind)
+    assert (answer.status_code, "<h1>" in answer.content.decode()) == (400, True)
