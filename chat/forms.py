@@ -107,7 +107,7 @@ class AskForm(forms.Form):
             )
         text = text.strip()
         if not text:
-            raise ValidationError(_("Write something first."))
+            raise ValidationError(self.fields["text"].error_messages["required"])
         if len(text) > self._max_chars:
             over = len(text) - self._max_chars
             raise ValidationError(

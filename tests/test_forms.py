@@ -3,7 +3,7 @@
 import pytest
 from django.http import QueryDict
 
-from chat.forms import AskForm, TitleForm
+from chat.forms import PLAN_OF_NOTHING, AskForm, TitleForm
 
 MODELS = ["a:one", "b:two"]
 
@@ -37,6 +37,8 @@ def test_text(text: str, clean: str) -> None:
     [
         (form(""), {"text": ["Write something first."]}),
         (form(" \n "), {"text": ["Write something first."]}),
+        (form("", flow="plan"), {"text": [PLAN_OF_NOTHING]}),
+        (form(" ", flow="plan"), {"text": [PLAN_OF_NOTHING]}),
         (form("a" * 11), {"text": ["This is 1 character over the limit of 10. Shorten it a little."]}),
         (form("a" * 15), {"text": ["This is 5 characters over the limit of 10. Shorten it a little."]}),
         (

@@ -52,6 +52,9 @@ def test_a_plan_is_held_and_then_a_table(person: Person) -> None:
     reply.becomes("confirmed")
     expect(reply.element.locator("caption")).to_have_text(["Day A", "Day B"])
     assert not [paint for paint in person.paints(reply) if "{" in paint.text]
+    person.page.get_by_role("button", name="Training plan").click()
+    expect(person.page.locator("#composer-error")).to_contain_text("Write first what the plan is for")
+    expect(person.page.locator("textarea")).to_be_focused()
     person.page.locator("textarea").fill("Another one: scribble")
     person.page.get_by_role("button", name="Training plan").click()
     expect(person.page.locator("[data-generation]")).to_have_count(2)

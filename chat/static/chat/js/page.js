@@ -311,6 +311,8 @@ async function copyText(link) {
   setTimeout(() => (label.textContent = before ?? ""), 2000);
 }
 
+// Not by the attribute: its browser would scroll a small window down to what is in sight already.
+if (!root) composer?.takeFocus();
 for (const link of document.querySelectorAll("a[data-example]")) {
   link.addEventListener("click", (event) => {
     event.preventDefault();
