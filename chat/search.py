@@ -36,6 +36,9 @@ FTS = "chat_indexrow_fts"  # made, and kept with the rows by triggers, in the mi
 
 _KINDS = (MessageKind.USER, MessageKind.ANSWER, MessageKind.EDITED)
 _OF_PEOPLE = (MessageKind.USER, MessageKind.EDITED)
+# Of Markdown: emphasis and code; and between cells, or before a heading.
+_MARKS = re.compile(r"\*{2,}|`+|~~|(?<!\S)\*(?=\S)|(?<=\S)\*(?!\w)")
+_CELLS = re.compile(r"\|(?:\s*:?-{2,}:?\s*\|)+|\||(?<!\S)#{1,6}(?!\S)")
 _TERM = re.compile(r'"([^"]*)"?|(\S+)')
 
 
@@ -201,8 +204,19 @@ def _hit(row: IndexRow, terms: list[str]) -> Hit:
         kind=row.message.kind,
         said=row.said,
         is_archived=row.conversation.archived is not None,
-        excerpt=excerpt(row.message.text, terms),
+        excerpt=_plain(excerpt(row.message.text, terms), row.message.kind),
     )
+
+
+def _plain(pieces: list[Piece], kind: str) -> list[Piece]:
+    """Around the hits of an answer the marks of its Markdown go; what a person wrote is as they wrote it."""
+    if kind == MessageKind.USER:
+        return pieces
+    bare = [
+        each if each.is_hit else Piece(_line(_CELLS.sub(" ", _MARKS.sub("", each.text))), is_hit=False)
+        for each in pieces
+    ]
+    return [each for each in bare if each.text]
 
 
 def excerpt(text: str, terms: list[str]) -> list[Piece]:

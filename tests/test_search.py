@@ -84,6 +84,15 @@ def test_who_looks_for_nothing_goes_back_to_what_was_last(ana: AbstractBaseUser)
     assert names(ana, "walk") == [f"[Walk] {number}" for number in (8, 7, 6, 5, 4, 3)]
 
 
+def test_an_excerpt_of_an_answer_reads_as_text(ana: AbstractBaseUser) -> None:
+    text = "# Rest\n\n**Two to *three* minutes**, `or` 3 * 4:\n\n| Goal | Rest |\n| --- | ---: |\n| Size | 90 s |"
+    ended(sent(ana, "x"), reading(text))
+    (hit,) = search.find(ana, "minutes").hits
+    assert "".join(piece.text for piece in hit.excerpt) == (
+        " Rest Two to three minutes, or 3 * 4: Goal Rest Size 90 s "
+    )
+
+
 def test_nothing_that_is_not_an_answer_is_found(ana: AbstractBaseUser) -> None:
     """No draft, no reasoning, nothing carried, no remains: whatever state it ended in."""
     writing = sent(ana, "One?")

@@ -39,11 +39,23 @@ def test_search_opens_by_keys_and_leads_to_the_message(walker: Person) -> None:
     page.keyboard.press("Control+k")
     expect(dialog).to_be_hidden()
     page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.keyboard.press("Control+k")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(re.escape(there) + "#m-"))
     expect(page.locator(".turn:target .question")).to_have_text("slow 5 3 herons at dawn")
+
+
+def test_a_small_window_begins_at_the_beginning(walker: Person) -> None:
+    """The line has the focus and is in sight; for that nothing is scrolled."""
+    page = walker.page
+    page.set_viewport_size({"width": 480, "height": 420})
+    page.goto(f"{walker.url}/")
+    expect(page.locator("textarea")).to_be_focused()
+    assert page.evaluate("[scrollY, document.documentElement.scrollHeight > innerHeight]") == [0, True]
 
 
 def test_the_list_is_put_in_order_in_place(walker: Person) -> None:

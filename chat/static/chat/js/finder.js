@@ -99,6 +99,11 @@ export class Finder {
       this.dialog.close();
       return;
     }
+    if (event.key === "Escape" && !event.isComposing) {
+      event.preventDefault(); // in a field for searching it would only empty that, and the person wants to be gone
+      this.dialog.close();
+      return;
+    }
     if (event.isComposing || (event.key !== "ArrowDown" && event.key !== "ArrowUp")) return;
     const hits = /** @type {HTMLElement[]} */ ([...this.found.querySelectorAll("a.hit")]);
     const to = step(hits.indexOf(/** @type {HTMLElement} */ (document.activeElement)), hits.length, event.key);
