@@ -46,10 +46,12 @@ def once_key() -> SafeString:
 
 
 @register.inclusion_tag("chat/_languages.html", takes_context=True)
-def language_chooser(context: template.Context) -> dict[str, Any]:
-    """The languages that there are, each a button by its own name; nothing where there is but one."""
+def language_chooser(context: template.Context, *, named: bool = True) -> dict[str, Any]:
+    """The languages that there are, each a button by its own name; nothing where there is but one. Not `named` it is no
+    landmark: for a page that has another one, and says beside this one what it is."""
     request = context.get("request")
     return {
+        "named": named,
         "languages": settings.LANGUAGES if len(settings.LANGUAGES) > 1 else [],
         "chosen": translation.get_language(),
         "next": request.get_full_path() if request is not None and request.method == "GET" else "/",
@@ -58,11 +60,12 @@ def language_chooser(context: template.Context) -> dict[str, Any]:
 
 
 @register.inclusion_tag("chat/_theme.html", takes_context=True)
-def theme_chooser(context: template.Context) -> dict[str, Any]:
-    """Light, dark, or as the system has it: three buttons, one of them pressed."""
+def theme_chooser(context: template.Context, *, named: bool = True) -> dict[str, Any]:
+    """Light, dark, or as the system has it: three buttons, one of them pressed. `named` as above."""
     request = context.get("request")
     word = request.COOKIES.get(theme.COOKIE, "") if request is not None else ""
     return {
+        "named": named,
         "themes": [("light", _("Light")), ("system", _("Like the system")), ("dark", _("Dark"))],
         "chosen": word if word in theme.THEMES else "system",
         "next": request.get_full_path() if request is not None and request.method == "GET" else "/",
