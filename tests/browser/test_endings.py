@@ -83,6 +83,7 @@ def test_attempts_are_bounded_and_then_the_person_is_asked(walker: Person) -> No
     expect(replies).to_have_count(3)
     expect(walker.page.locator('[data-generation][data-state="failed"]')).to_have_count(3)
     assert [one.get_attribute("data-reason") for one in replies.all()] == ["provider_error"] * 3
+    assert walker.page.locator(".attempt").all_text_contents() == ["attempt 2", "attempt 3"]
     expect(walker.last().element.get_by_role("button", name="Try again")).to_be_visible()
 
 

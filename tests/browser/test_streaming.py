@@ -50,7 +50,8 @@ def test_a_second_tab_learns_of_new_replies(walker: Person, provider: ProviderPr
 
 
 def test_stop_closes_the_providers_connection(walker: Person, provider: ProviderProcess) -> None:
-    """Case 23: a Stop that only stops the picture leaves the provider writing, and somebody paying."""
+    """Case 23: a Stop that only stops the picture leaves the provider writing, and somebody paying. Who clicks twice has
+    stopped it once, and pressed nothing else."""
     text = f"slow 100 600 {walker.name}"
     reply = walker.ask(text).has("w5")
 
@@ -58,10 +59,13 @@ def test_stop_closes_the_providers_connection(walker: Person, provider: Provider
         [found] = [seen for seen in provider.requests() if seen["user_text"] == text]
         return found
 
-    stopped = walker.stop()
+    with walker.page.expect_response("**/stop/"):
+        walker.page.get_by_role("button", name="Stop").dblclick()
+    stopped = time.monotonic()
     wait_for(lambda: record()["peer_closed_at"], what="the provider's connection is closed", timeout_s=5)
     assert record()["peer_closed_at"] - stopped < 1
     reply.becomes("cancelled")
+    expect(walker.page.locator("[data-generation]")).to_have_count(1)
     shown = numbered(reply.text)
     assert 5 <= shown <= len(record()["paced_at"])  # type: ignore[arg-type]
     walker.page.reload()
