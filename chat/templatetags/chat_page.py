@@ -12,10 +12,11 @@ from django.templatetags.static import static
 from django.utils import timezone, translation
 from django.utils.functional import Promise
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from chat import retention
+from chat import styles as rules
 from chat.models import Conversation, Plan
 from chat.views import shortcuts, theme
 
@@ -37,6 +38,13 @@ def icon(name: str) -> SafeString:
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static("chat/icons.svg"), name
     )
+
+
+@register.simple_tag(takes_context=True)
+def styles(context: template.Context, *names: str) -> SafeString:
+    """The rules of our own sheets, in the page itself; the policy knows them by the page's nonce."""
+    rules_html = mark_safe(rules.sheet(*names))  # noqa: S308 our own files
+    return format_html('<style nonce="{}">{}</style>', context["CSP_NONCE"], rules_html)
 
 
 @register.simple_tag

@@ -1,10 +1,14 @@
 """What a page weighs as the server really sends it, and that nothing heavy stands before what a person wants to do."""
 
+import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from chat import styles
 from tests.browser.person import Person
+from tests.browser.test_steadiness import SHIFT_MOST
 from tests.fakes.processes import ServerProcess
 
 KB = 1000
@@ -12,6 +16,14 @@ SIGN_IN_MOST, CHAT_MOST = 50 * KB, 130 * KB
 SLOW_3G = {"offline": False, "latency": 2000, "downloadThroughput": 50 * KB, "uploadThroughput": 50 * KB}
 # As Chromium's developer tools have it: 400 kbit/s, and two seconds for every way there and back.
 
+WATCH = """
+window.shifts = [];
+window.reports = [];
+addEventListener("securitypolicyviolation", (e) => reports.push(`${e.violatedDirective} ${e.blockedURI}`));
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) shifts.push([entry.startTime, entry.value]);
+}).observe({type: "layout-shift", buffered: true});
+"""
 FETCHED = "performance.getEntriesByType('resource').filter((e) => e.name.includes('/vendor/') && e.responseEnd).length"
 
 
@@ -118,3 +130,81 @@ def test_a_draft_is_read_before_any_script_has_come(walker: Person, chromium: Br
         page.unroute_all(behavior="wait")
     walker.stop()
     reply.becomes("cancelled")
+
+
+PAINTED = """() => new Promise((done) => {
+  const at = performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
+  if (!at) return requestAnimationFrame(() => done(null));
+  const ended = performance.getEntriesByType("resource").filter((e) => e.responseEnd && e.responseEnd < at);
+  done(ended.map((e) => e.name));
+})"""
+# Where everything stands, and how it looks: boxes of what a person reads, and colours that only the sheets say.
+LOOKS = """() => [...document.querySelectorAll(
+  ".contents, .headline, .turn, .question, .reply, .leaf, .status, .composer, .writing-line, .below, .desk"
+)].map((e) => {
+  const { x, y, width, height } = e.getBoundingClientRect();
+  const { color, font, display } = getComputedStyle(e);
+  const stays = e.closest(".desk, .contents") !== null;
+  const place = [x, stays ? y : y + scrollY, width, stays ? height : 0].map(Math.round);
+  return [e.className, ...place, color, font, display];
+})"""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_first_paint_of_a_draft_waits_for_no_file_at_all(
+    walker: Person, chromium: Browser, width: int
+) -> None:
+    """On an empty cache everything but the page itself is held back: the draft is painted, in pencil and in its place, and
+    nothing moves when the rest comes."""
+    reply = walker.ask("held 2000").has("w1")
+    held: list[Route] = []
+    released = False
+
+    def hold(route: Route) -> None:
+        if released or route.request.resource_type == "document":
+            route.continue_()
+        else:
+            held.append(route)
+
+    state = walker.context.storage_state()
+    with chromium.new_context(storage_state=state, viewport={"width": width, "height": 720}) as context:
+        page = context.new_page()
+        page.add_init_script(WATCH)
+        page.route("**/*", hold)
+        page.goto(walker.page.url, wait_until="commit")
+        expect(page.locator("[data-lane=answer]")).to_contain_text("w1")
+        page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
+        assert page.evaluate(PAINTED) == []
+        assert [route.request.url for route in held if "/css/" in route.request.url] == []
+        draft = page.locator(".reply")
+        assert draft.evaluate("(e) => getComputedStyle(e).color") == "rgb(102, 109, 105)"
+        before = page.evaluate(LOOKS)
+        released = True
+        for route in held:
+            route.continue_()
+        page.wait_for_load_state("load")
+        page.unroute_all(behavior="wait")
+        expect(page.locator(".status .cursor")).to_be_visible()
+        assert page.evaluate(LOOKS) == before
+        assert sum(value for _, value in page.evaluate("shifts")) < SHIFT_MOST
+        assert page.evaluate("reports") == []
+    walker.stop()
+    reply.becomes("cancelled")
+
+
+def test_the_rules_in_the_page_are_those_of_the_files(walker: Person) -> None:
+    """Shortened by our own hand: the browser reads the same from both, rule for rule."""
+    template = (styles.FOLDER.parents[2] / "templates" / "chat" / "page.html").read_text(encoding="utf-8")
+    names = re.findall(r'"(\w+)"', template.partition("{% styles")[2].partition("%}")[0])
+    source = "\n".join((styles.FOLDER / f"{name}.css").read_text(encoding="utf-8") for name in names)
+    both: list[list[str]] = walker.page.evaluate(
+        """(source) => {
+          const files = new CSSStyleSheet();
+          files.replaceSync(source);
+          return [files, document.styleSheets[0]].map((sheet) => [...sheet.cssRules].map((rule) => rule.cssText));
+        }""",
+        source,
+    )
+    assert len(names) > 10
+    assert len(both[0]) > 300
+    assert both[0] == both[1]

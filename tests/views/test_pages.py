@@ -70,7 +70,7 @@ def test_answer_is_ready_with_its_text_and_reasoning(page: Client, ana: User) ->
     )
     assert '<details class="reasoning"><summary>' in text
     assert f'href="/messages/{message.pk}/source/" data-copy' in text
-    assert "refresh" not in text
+    assert 'http-equiv="refresh"' not in text
     assert "data-source" not in text
     assert "/retry/" not in text
 

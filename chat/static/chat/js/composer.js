@@ -28,9 +28,11 @@ export function holds(cause, event, lost) {
 async function renewToken() {
   const response = await fetch(location.href);
   if (!response.ok || response.redirected) return response;
-  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  // A template's content, not a document: the rules that stand in that page have another page's nonce.
+  const fresh = document.createElement("template");
+  fresh.innerHTML = await response.text();
   const name = "input[name=csrfmiddlewaretoken]";
-  const token = /** @type {HTMLInputElement | null} */ (fresh.querySelector(name))?.value ?? "";
+  const token = /** @type {HTMLInputElement | null} */ (fresh.content.querySelector(name))?.value ?? "";
   for (const field of document.querySelectorAll(name)) /** @type {HTMLInputElement} */ (field).value = token;
   return token;
 }
