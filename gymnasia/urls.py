@@ -42,3 +42,4 @@ handler400 = "chat.views.errors.bad_request"
 handler403 = "chat.views.errors.permission_denied"
 handler404 = "chat.views.errors.not_found"
 handler500 = "chat.views.errors.server_error"
+handler429 = "chat.accounts.limits.too_many_tries"  # allauth asks for it by this name
