@@ -1,8 +1,12 @@
 """What a tab tells of what it does not show: a reply that ended while nobody looked, and what was done in another tab."""
 
+import re
+
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.person import Person
+from tests.browser.test_transports import NO_SOCKETS, feeds, swallow
 from tests.fakes.processes import ProviderProcess
 
 # Headless pages are always looked at, and their notifications go nowhere: both are stood in for.
@@ -11,7 +15,15 @@ window.notes = [];
 window.isAway = false;
 for (const [name, value] of [["hidden", () => isAway], ["visibilityState", () => (isAway ? "hidden" : "visible")]])
   Object.defineProperty(document, name, { get: value });
-window.look = (away) => ((window.isAway = away), document.dispatchEvent(new Event("visibilitychange")));
+window.waiting = [];
+const frame = window.requestAnimationFrame.bind(window);
+// A hidden page gets no frames, not even those that it has asked for.
+window.requestAnimationFrame = (run) => frame((at) => (isAway ? waiting.push(run) : run(at)));
+window.look = (away) => {
+  window.isAway = away;
+  document.dispatchEvent(new Event("visibilitychange"));
+  if (!away) for (const run of waiting.splice(0)) requestAnimationFrame(run);
+};
 window.focused = 0;
 window.focus = () => window.focused++;
 window.Notification = class extends EventTarget {
@@ -32,7 +44,9 @@ def icon(page: Page) -> str:
 
 def becomes(page: Page, face: str) -> None:
     page.wait_for_function(
-        "(face) => document.querySelector('link[rel=icon]').href.includes(`/${face}.`)", arg=face
+        "(face) => document.querySelector('link[rel=icon]').href.includes(`/${face}.`)",
+        arg=face,
+        polling=50,  # not by frames: a page that nobody looks at has none
     )
 
 
@@ -69,7 +83,7 @@ def test_a_hidden_tab_tells_how_a_reply_ended(walker: Person, provider: Provider
     page.evaluate("look(true)")
     assert page.evaluate("notes") == []
     provider.go_on()
-    page.wait_for_function("() => notes.length > 0")
+    page.wait_for_function("() => notes.length > 0", polling=50)
     heading = page.locator(".headline h1").text_content()
     assert (page.evaluate("notes"), icon(page)) == ([["Ready", heading]], "favicon-ready")
     page.evaluate("lastNote.dispatchEvent(new Event('click')); look(false)")
@@ -82,6 +96,33 @@ def test_a_hidden_tab_tells_how_a_reply_ended(walker: Person, provider: Provider
     assert (page.evaluate("notes.at(-1)"), page.title()) == (["Ended", heading], f"○ Ended · {title}")
     switch.click()
     expect(switch).to_have_attribute("aria-pressed", "false")
+
+
+@pytest.mark.parametrize("by", ["events", "poll"])
+def test_a_hidden_tab_without_a_socket_tells_it_too(
+    walker: Person, provider: ProviderProcess, by: str
+) -> None:
+    """It holds no stream while nobody looks, for a browser has few connections to a server; it asks now and then, and hears
+    the end of a reply before anybody looks again."""
+    page = walker.page
+    page.add_init_script(STAND_IN + NO_SOCKETS)
+    if by == "poll":
+        page.route(re.compile(r"/events(\?|$)"), swallow)
+    walker.ask("rest one").becomes("confirmed")
+    page.reload()
+    title, heading = page.title(), page.locator(".headline h1").text_content()
+    page.get_by_role("button", name="Tell me when it is ready").click()
+    seen = feeds(walker)
+    reply = walker.ask("held").has("w5")
+    page.evaluate("look(true)")
+    provider.go_on()
+    page.wait_for_function("() => notes.length > 0", polling=50)
+    assert (page.evaluate("notes"), icon(page)) == ([["Ready", heading]], "favicon-ready")
+    assert (reply.state, page.title(), seen[-1]) == ("confirmed", f"● Ready · {title}", "poll")
+    page.evaluate("look(false)")
+    assert (page.title(), icon(page)) == (title, "favicon")
+    walker.ask("slow 20 5").becomes("confirmed")
+    assert seen[-1] == by
 
 
 def test_a_tab_hears_of_what_was_done_elsewhere(walker: Person) -> None:

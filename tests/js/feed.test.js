@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MORE, TRANSPORTS, address } from "../../chat/static/chat/js/transports.js";
+import { AWAY, MORE, TRANSPORTS, address } from "../../chat/static/chat/js/transports.js";
 import { Feed, backoffMs } from "../../chat/static/chat/js/feed.js";
 
 /** @param {string[]} names of the transports, each with a line that the test drives */
@@ -34,6 +34,7 @@ function stage(position = () => "3:7", names = ["socket"]) {
       ...TRANSPORTS.find((row) => row.name === name),
       connect,
     })),
+    away: { ...AWAY, connect: (url, place) => connect(`${url}?poll=1`, place) },
     now: () => clock.ms,
     random: () => 1,
     after: (run, ms) => {
@@ -277,24 +278,50 @@ test("a response that has brought its share is followed by the next one, without
   assert.deepEqual([seen.told, seen.refused], [["open", "open"], 0]);
 });
 
-test("a page that nobody looks at lets go of events, and takes them up again", () => {
-  const { feed, sockets, seen, pass } = stage(() => "3:7", ["events"]);
+test("a page that nobody looks at asks now and then instead of holding a stream, and takes it up again", () => {
+  let place = "3:7";
+  const { feed, sockets, seen, pass } = stage(() => place, ["events"]);
   feed.open();
   sockets[0].accept();
   feed.rest();
-  pass(60_000);
-  assert.deepEqual([sockets.length, sockets[0].readyState], [1, 3]);
-  feed.hurry();
+  assert.deepEqual([sockets[0].readyState, sockets[1].url], [3, "/events?poll=1&after=3:7"]);
   sockets[1].accept();
-  assert.deepEqual([sockets.length, seen.told], [2, ["open", "open"]]);
-  sockets[1].end(1006);
+  sockets[1].onmessage({ data: '[3,8,"a"]' });
+  place = "3:8";
+  assert.equal(seen.frames.length, 1);
+  feed.rest(); // again: nothing new
+  feed.hurry(); // a reply begins, or the machine is online: still nobody looks
+  assert.deepEqual([sockets.length, sockets[1].hurried], [2, 1]);
+  feed.wake();
+  sockets[2].accept();
+  assert.deepEqual([sockets.length, sockets[1].readyState, sockets[2].url], [3, 3, "/events?after=3:8"]);
+  assert.deepEqual(seen.told, ["open", "open", "open"]);
+  sockets[2].end(1006);
   feed.rest(); // while it waits for its next attempt
-  pass(60_000);
-  assert.equal(sockets.length, 2);
+  assert.equal(sockets.length, 3);
+  pass(500);
+  assert.equal(sockets[3].url, "/events?poll=1&after=3:8");
   feed.close();
   feed.rest();
-  feed.hurry();
-  assert.equal(sockets.length, 2);
+  feed.wake();
+  pass(60_000);
+  assert.equal(sockets.length, 4);
+});
+
+test("what fails while nobody looks says nothing of the transport", () => {
+  const { feed, sockets, seen, pass } = stage(() => "3:7", ["events", "poll"]);
+  feed.open();
+  feed.rest();
+  for (let i = 0; i < 4; i++) {
+    sockets.at(-1).end(1006);
+    pass(backoffMs(i, 1));
+  }
+  assert.deepEqual([sockets.length, feed.ladder.transport.name, seen.told], [6, "events", ["lost"]]);
+  sockets.at(-1).accept();
+  feed.wake();
+  sockets.at(-1).end(1006); // it has never opened: questions did
+  pass(0);
+  assert.equal(feed.ladder.transport.name, "poll");
 });
 
 test("a socket is kept, whoever looks", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EventsLine, Ladder, MORE, PollLine, TRANSPORTS, address } from "../../chat/static/chat/js/transports.js";
+import { AWAY, EventsLine, Ladder, MORE, PollLine, TRANSPORTS, address } from "../../chat/static/chat/js/transports.js";
 
 test("the cursor stands in the address, behind whatever stands there", () => {
   assert.equal(address("ws://host/ws/", "3:7"), "ws://host/ws/?after=3:7");
@@ -97,7 +97,7 @@ test("a stream that was closed says nothing more", () => {
 // --- questions -----------------------------------------------------------------------------------------------------------
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-function questions(position = () => null) {
+function questions(position = () => null, pace = {}) {
   const asked = [];
   const timers = [];
   const ask = (url, { signal }) =>
@@ -106,6 +106,7 @@ function questions(position = () => null) {
       asked.push({ url, resolve, reject });
     });
   const line = new PollLine("/events?poll=1", position, {
+    ...pace,
     ask,
     after: (run, ms) => timers.push({ run, ms }) && timers.at(-1),
     cancel: (timer) => timers.includes(timer) && timers.splice(timers.indexOf(timer), 1),
@@ -162,6 +163,16 @@ test("no network and no answer are the same", async () => {
   other.ring();
   await settle();
   assert.deepEqual(other.told, [1006]);
+});
+
+test("a page that nobody looks at asks seldom, more often while a reply is written", async () => {
+  const { line, timers, answer, ring } = questions(() => null, { runningMs: 3000, idleMs: 30_000 });
+  await answer({ frames: [], cursor: "2:0", end: true });
+  assert.deepEqual([line.readyState, timers.map(({ ms }) => ms)], [1, [30_000]]);
+  ring();
+  await answer({ frames: [], cursor: "2:1", end: false });
+  assert.deepEqual(timers.map(({ ms }) => ms), [3000]);
+  assert.deepEqual([AWAY.at, AWAY.rests], ["events", false]);
 });
 
 test("told to hurry, it asks now, or at once after the answer that is on its way", async () => {

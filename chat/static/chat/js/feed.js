@@ -5,7 +5,7 @@
  * clock, chance and transports are given to it.
  */
 import { parse } from "#chat/cursors";
-import { Ladder, MORE, TRANSPORTS } from "#chat/transports";
+import { AWAY, Ladder, MORE, TRANSPORTS } from "#chat/transports";
 
 /** @typedef {import("./cursors.js").Frame} Frame */
 /** @typedef {"open" | "lost" | "gone"} Status */
@@ -34,7 +34,7 @@ export class Feed {
   #lost = false;
   #stopped = false;
   /** Nobody looks at the page, and its transport is one to let go of then. */
-  #resting = false;
+  #away = false;
   /** @type {any} */
   #retryTimer = null;
   /** @type {any} */
@@ -58,6 +58,7 @@ export class Feed {
    * @param {(status: Status) => void} parts.tell
    * @param {() => void} [parts.refused] a connection did not come about: the server is away, or does not let this page in
    * @param {import("./transports.js").Transport[]} [parts.transports] best first
+   * @param {import("./transports.js").Transport} [parts.away] while nobody looks
    * @param {() => number} [parts.now] in milliseconds
    * @param {() => number} [parts.random]
    * @param {(run: () => void, ms: number) => any} [parts.after]
@@ -71,6 +72,7 @@ export class Feed {
     tell,
     refused = () => {},
     transports = TRANSPORTS,
+    away = AWAY,
     now = () => performance.now(),
     random = Math.random,
     after = (run, ms) => setTimeout(run, ms),
@@ -83,6 +85,7 @@ export class Feed {
     this.tell = tell;
     this.refused = refused;
     this.ladder = new Ladder(transports);
+    this.away = away;
     this.now = now;
     this.random = random;
     this.after = after;
@@ -96,13 +99,13 @@ export class Feed {
 
   /** Connect now, whatever was planned; also after a gap, from where the page stands. */
   open() {
-    this.#stopped = this.#opened = this.#resting = false;
+    this.#stopped = this.#opened = false;
     this.cancel(this.#retryTimer);
     this.#retryTimer = null;
     this.#drop();
     this.joining();
     this.#noteTimer ??= this.after(() => this.tell("lost"), NOTE_MS);
-    const { at, connect, patienceMs } = this.ladder.transport;
+    const { at, connect, patienceMs } = this.#away ? this.away : this.ladder.transport;
     /** @type {import("./transports.js").Line} */
     let line;
     try {
@@ -114,7 +117,7 @@ export class Feed {
     this.#openingTimer = this.after(() => this.#closed(LOST), patienceMs);
     line.onopen = () => {
       if (line !== this.#line) return;
-      this.ladder.opened();
+      if (!this.#away) this.ladder.opened();
       this.#opened = true;
       this.#lost = false;
       this.cancel(this.#openingTimer);
@@ -133,24 +136,31 @@ export class Feed {
     };
   }
 
-  /** Try now if it was waiting: the machine is online again, the page is looked at, or a reply has begun. */
+  /** Try now if it was waiting: the machine is online again, or a reply has begun. */
   hurry() {
-    if (this.#resting || this.#retryTimer !== null) this.open();
+    if (this.#retryTimer !== null) this.open();
     else this.#line?.hurry?.();
   }
 
-  /** Nobody looks at the page: it lets go of a line that others may need more, until it is told to hurry. */
+  /** Nobody looks at the page: it lets go of a line that others may need more, and asks now and then instead. */
   rest() {
-    if (this.#stopped || !this.ladder.transport.rests) return;
-    this.close();
-    this.#stopped = false;
-    this.#resting = true;
+    if (this.#stopped || this.#away || !this.ladder.transport.rests) return;
+    this.#away = true;
+    if (this.#retryTimer === null) this.open();
+  }
+
+  /** Somebody looks again. */
+  wake() {
+    const was = this.#away;
+    this.#away = false;
+    if (was && !this.#stopped) this.open();
+    else this.hurry();
   }
 
   /** No more: the page is left. */
   close() {
     this.#stopped = true;
-    this.#resting = false;
+    this.#away = false;
     this.cancel(this.#retryTimer);
     this.cancel(this.#noteTimer);
     this.#retryTimer = this.#noteTimer = null;
@@ -197,7 +207,7 @@ export class Feed {
       return;
     }
     this.#noteTimer ??= this.after(() => this.tell("lost"), NOTE_MS);
-    const next = !this.#opened && this.ladder.failed() && !this.ladder.cameRound;
+    const next = !this.#opened && !this.#away && this.ladder.failed() && !this.ladder.cameRound;
     const wait = next ? 0 : backoffMs(this.#attempt++, this.random());
     this.#retryTimer = this.after(() => this.open(), wait);
     if (!this.#opened) this.refused();

@@ -202,7 +202,7 @@ if (root && composer) {
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) feed?.rest();
     else if (over === "signedOut") void verify();
-    else feed?.hurry();
+    else feed?.wake();
   });
   addEventListener("pagehide", () => feed?.close());
   addEventListener("pageshow", (event) => {

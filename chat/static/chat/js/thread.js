@@ -54,6 +54,8 @@ export class Thread {
     this.#newest = Number(root.dataset.newest ?? 0);
     watchDetails(root);
     this.#adopt(root);
+    // What waited for the next animation frame would wait until somebody looks; and the server for word that it was painted.
+    document.addEventListener("visibilitychange", () => document.hidden && setTimeout(this.#paint, HIDDEN_PAINT_MS));
   }
 
   get position() {
@@ -328,16 +330,14 @@ export class Thread {
   #schedule() {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    const run = () => {
-      this.#scheduled = false;
-      this.#paint();
-    };
     // A hidden tab has no animation frames; it is kept up to date slowly.
-    if (document.hidden) setTimeout(run, HIDDEN_PAINT_MS);
-    else requestAnimationFrame(run);
+    if (document.hidden) setTimeout(this.#paint, HIDDEN_PAINT_MS);
+    else requestAnimationFrame(this.#paint);
   }
 
-  #paint() {
+  #paint = () => {
+    if (!this.#scheduled) return;
+    this.#scheduled = false;
     let begun = false;
     for (const live of this.#live.values()) {
       if (live.painted === live.seq) continue;
@@ -353,7 +353,7 @@ export class Thread {
       // The first text is on the page before the Markdown modules are even asked for.
       requestAnimationFrame(() => loadMarkdown().then(() => this.#repaint(), () => {}));
     }
-  }
+  };
 
   /** The modules have come: what stands there plain is shown as Markdown. */
   #repaint() {

@@ -22,7 +22,7 @@
  * @property {"socket" | "events"} at which of the server's addresses
  * @property {number} strikes openings that may fail in a row, while it has never opened, before the next one is tried
  * @property {number} patienceMs how long an opening may take
- * @property {boolean} rests whether a page that nobody looks at lets go of it: a browser has few connections to a server
+ * @property {boolean} rests whether a page that nobody looks at lets go of it, for `AWAY`
  * @property {(url: string, position: Position) => Line} connect
  */
 
@@ -36,6 +36,8 @@ const CODES = { gone: NOT_FOUND, signed_out: SIGNED_OUT, draining: 1001, failed:
 
 const RUNNING_MS = 600;
 const IDLE_MS = 4000;
+const AWAY_RUNNING_MS = 3000;
+const AWAY_IDLE_MS = 30000;
 const ANSWER_MS = 10000;
 /** Openings that may fail in a row once it has opened: then the network is another one. */
 const STRIKES_PROVEN = 6;
@@ -117,6 +119,8 @@ export class PollLine {
    * @param {string} url
    * @param {Position} position
    * @param {object} [parts]
+   * @param {number} [parts.runningMs] between an answer and the next question, while a reply is written
+   * @param {number} [parts.idleMs] the same while none is
    * @param {(url: string, options: {signal: AbortSignal}) => Promise<Response>} [parts.ask]
    * @param {(run: () => void, ms: number) => any} [parts.after]
    * @param {(timer: any) => void} [parts.cancel]
@@ -125,6 +129,8 @@ export class PollLine {
     url,
     position,
     {
+      runningMs = RUNNING_MS,
+      idleMs = IDLE_MS,
       ask = (target, options) => fetch(target, options),
       after = (run, ms) => setTimeout(run, ms),
       cancel = (timer) => clearTimeout(timer),
@@ -132,6 +138,8 @@ export class PollLine {
   ) {
     this.url = url;
     this.position = position;
+    this.runningMs = runningMs;
+    this.idleMs = idleMs;
     this.ask = ask;
     this.after = after;
     this.cancel = cancel;
@@ -187,7 +195,7 @@ export class PollLine {
       if (this.readyState === 1) this.onmessage?.({ data: JSON.stringify(frame) });
     }
     if (this.readyState !== 1) return;
-    const wait = this.#again ? 0 : end ? IDLE_MS : RUNNING_MS;
+    const wait = this.#again ? 0 : end ? this.idleMs : this.runningMs;
     this.#timer = this.after(() => void this.#ask(), wait);
   }
 }
@@ -219,6 +227,20 @@ export const TRANSPORTS = [
     connect: (url, position) => new PollLine(`${url}?poll=1`, position),
   },
 ];
+
+/**
+ * What a page that nobody looks at holds instead of a stream: a browser has few connections to a server, and a hidden page
+ * that keeps one takes it from those that are looked at. A question now and then holds none, and still brings how a reply
+ * ended, for the tab's icon and for a notification. @type {Transport}
+ */
+export const AWAY = {
+  name: "away",
+  at: "events",
+  strikes: Infinity,
+  patienceMs: ANSWER_MS,
+  rests: false,
+  connect: (url, position) => new PollLine(`${url}?poll=1`, position, { runningMs: AWAY_RUNNING_MS, idleMs: AWAY_IDLE_MS }),
+};
 
 /** Which transport is the one to use; past the last it begins again with the first. */
 export class Ladder {
