@@ -3,22 +3,26 @@
 Takes conversations that their owner may see, gives documents and text. Messages stand in them as messages; a generation
 stands in them as facts (state, reason, model, times, use), whether it was confirmed or not, and never as text: no draft,
 no reasoning, nothing carried. The JSON's form has a number; `chat/importing/own.py` reads it. A file that was sent along
-stands in it, or, in an archive, beside it.
+stands in it, or, in an archive, beside it: where it would make more of the document than an import takes back.
 """
 
 import datetime as dt
 import json
 import re
+import zipfile
 from base64 import b64encode
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any, Literal
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet, Sum
+from django.db.models.functions import Length
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from chat.importing.container import MOST_CONVERSATION_BYTES
 from chat.models import Attachment, Conversation, Generation, Message, MessageKind, Origin
 from chat.states.generation import State
 
@@ -27,6 +31,8 @@ VERSION = 1
 MEMBER = "conversations.json"
 Place = Callable[[Attachment], str]
 Say = Callable[[Generation], str]
+_ESCAPED = 6  # letters that JSON may make of one
+_UNSAFE = re.compile(r"[^\w.-]+")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
 
@@ -58,6 +64,56 @@ def document(conversation: Conversation, place: Place | None = None) -> dict[str
 
 def as_json(conversation: Conversation) -> str:
     return json.dumps(document(conversation), ensure_ascii=False, indent=1) + "\n"
+
+
+def archive(conversations: Iterable[Conversation], file: IO[bytes]) -> None:
+    """The same documents as an archive, which an import takes too: their files stand beside them."""
+    kept: list[Conversation] = []
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as zipped:
+        with zipped.open(MEMBER, "w", force_zip64=True) as whole:
+            for conversation in conversations:
+                kept.append(conversation)
+                text = json.dumps(document(conversation, place), ensure_ascii=False)
+                whole.write((",\n" if len(kept) > 1 else "[\n").encode() + text.encode("utf-8", "replace"))
+            whole.write(b"\n]\n" if kept else b"[]\n")
+        for conversation in kept:
+            add_files(zipped, conversation)
+
+
+def add_files(zipped: zipfile.ZipFile, conversation: Conversation) -> None:
+    """What was sent along with a conversation's messages, each at its place."""
+    for attachment in Attachment.objects.filter(message__conversation=conversation).iterator():
+        zipped.writestr(place(attachment), attachment.data or attachment.text.encode())
+
+
+def place(attachment: Attachment) -> str:
+    """Where a file stands in an archive."""
+    return f"attachments/{attachment.pk}/{_UNSAFE.sub('_', attachment.name).lstrip('.') or 'file'}"
+
+
+def way_back(conversation: Conversation) -> Literal["json", "archive", ""]:
+    """As what an import takes this conversation: one document, an archive with its files beside it, or not at all."""
+    files, chars = _sizes(Conversation.objects.filter(pk=conversation.pk))
+    if 2 * files + _ESCAPED * chars < MOST_CONVERSATION_BYTES // 2:
+        return "json"
+    if files <= MOST_CONVERSATION_BYTES and len(as_json(conversation).encode()) <= MOST_CONVERSATION_BYTES:
+        return "json"
+    text = json.dumps(document(conversation, place), ensure_ascii=False)
+    fits = len(text.encode("utf-8", "replace")) <= MOST_CONVERSATION_BYTES
+    return "archive" if fits and files <= settings.GYMNASIA.max_import_bytes else ""
+
+
+def fit_one_document(conversations: QuerySet[Conversation]) -> bool:
+    """Whether an import takes all of them as one JSON file, whichever of them is how large."""
+    files, chars = _sizes(conversations)
+    return 2 * files + chars <= MOST_CONVERSATION_BYTES
+
+
+def _sizes(conversations: QuerySet[Conversation]) -> tuple[int, int]:
+    """Bytes of the files that were sent along, and letters of the messages."""
+    files = Attachment.objects.filter(message__conversation__in=conversations).aggregate(all=Sum("size"))
+    texts = Message.objects.filter(conversation__in=conversations).aggregate(all=Sum(Length("text")))
+    return files["all"] or 0, texts["all"] or 0
 
 
 def everything(user: AbstractBaseUser | AnonymousUser, place: Place | None = None) -> Iterator[str]:

@@ -7,7 +7,6 @@ provider wants back, fingerprints of sessions, and how the server ran a reply. I
 """
 
 import json
-import re
 import zipfile
 from typing import IO, Any
 
@@ -17,7 +16,7 @@ from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from chat import exporting
-from chat.models import Attachment, Conversation, Generation, Message, Preferences, Preset
+from chat.models import Conversation, Generation, Message, Preferences, Preset
 
 FORMAT = "gymnasia.takeout.1"
 _LEFT_OUT = {
@@ -34,7 +33,6 @@ _LEFT_OUT = {
     "data",
 }
 _LEFT_OUT |= {"is_staff", "is_superuser", "is_active"}
-_UNSAFE = re.compile(r"[^\w.-]+")
 
 
 def write(person: AbstractBaseUser, file: IO[bytes]) -> None:
@@ -58,12 +56,11 @@ def write(person: AbstractBaseUser, file: IO[bytes]) -> None:
             },
         )
         with archive.open(exporting.MEMBER, "w", force_zip64=True) as whole:
-            for piece in exporting.everything(person, _place):
+            for piece in exporting.everything(person, exporting.place):
                 whole.write(piece.encode("utf-8", "replace"))
         for conversation in Conversation.objects.owned_by(person).order_by("created").iterator():
             _add(archive, f"conversations/{conversation.pk}.json", _conversation(conversation))
-            for attachment in Attachment.objects.filter(message__conversation=conversation).iterator():
-                archive.writestr(_place(attachment), attachment.data or attachment.text.encode())
+            exporting.add_files(archive, conversation)
 
 
 def facts(row: Model) -> dict[str, Any]:
@@ -83,7 +80,7 @@ def _conversation(conversation: Conversation) -> dict[str, Any]:
     return {
         **facts(conversation),
         "messages": [
-            {**facts(each), "attachments": [_place(one) for one in each.attachments.all()]}
+            {**facts(each), "attachments": [exporting.place(one) for one in each.attachments.all()]}
             for each in messages
         ],
         "generations": [{**facts(each), "draft": _draft(each), "tool_calls": _calls(each)} for each in rows],
@@ -98,10 +95,6 @@ def _draft(row: Generation) -> dict[str, Any] | None:
 def _calls(row: Generation) -> list[dict[str, Any]]:
     """What its model called, with the arguments as long as they are kept."""
     return [facts(call) for call in row.tool_calls.all()]
-
-
-def _place(attachment: Attachment) -> str:
-    return f"attachments/{attachment.pk}/{_UNSAFE.sub('_', attachment.name).lstrip('.') or 'file'}"
 
 
 def _add(archive: zipfile.ZipFile, name: str, value: dict[str, Any]) -> None:

@@ -1,12 +1,17 @@
 """What is exported: messages as messages, generations as facts, nothing of a draft."""
 
+import io
 import json
+import zipfile
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import AbstractBaseUser
+from pytest_django import Settings
 
 from chat import attachments, branches, conversations, exporting, generations
-from chat.models import Conversation, Message
+from chat.importing import container, runs
+from chat.models import Attachment, Conversation, Message
 from tests.rows import conversation_of, cut, ended, person, reading, sent
 
 
@@ -94,3 +99,47 @@ def test_file_names(ana: AbstractBaseUser, title: str, name: str) -> None:
     conversation = conversation_of(sent(ana))
     conversation.title = title
     assert exporting.file_name(conversation, "md") == name
+
+
+def test_what_is_too_large_for_one_document_is_an_archive_that_comes_back(
+    ana: AbstractBaseUser, monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path
+) -> None:
+    """Pictures stand in a document a third larger; a file that no import takes is no export."""
+    settings.DATA = tmp_path
+    for module in (exporting, container):
+        monkeypatch.setattr(module, "MOST_CONVERSATION_BYTES", 6_000)
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20
+    small = conversation_of(ended(sent(ana, "Small?"), reading("Yes.")))
+    large = conversation_of(
+        ended(sent(ana, "Large?", files=[attachments.read("a.png", picture)]), reading("Yes."))
+    )
+    assert [exporting.way_back(each) for each in (small, large)] == ["json", "archive"]
+    assert exporting.fit_one_document(Conversation.objects.filter(pk=small.pk))
+    assert not exporting.fit_one_document(Conversation.objects.owned_by(ana))
+    bea = person("bea")
+    alone = runs.begin(bea, "large.json", [exporting.as_json(large).encode()], launch=lambda _: None)
+    runs.run(alone.pk)
+    alone.refresh_from_db()
+    assert (alone.fault, alone.came) == ("conversation_too_long", 0)
+    file = io.BytesIO()
+    exporting.archive([small, large], file)
+    both = runs.begin(bea, "both.zip", [file.getvalue()], launch=lambda _: None)
+    runs.run(both.pk)
+    both.refresh_from_db()
+    assert (both.fault, both.came, both.refused) == ("", 2, 0)
+    assert bytes(Attachment.objects.owned_by(bea).get().data or b"") == picture
+    exporting.archive([], file := io.BytesIO())
+    assert zipfile.ZipFile(file).read("conversations.json") == b"[]\n"
+
+
+def test_what_cannot_come_back_is_said(
+    ana: AbstractBaseUser, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    monkeypatch.setattr(exporting, "MOST_CONVERSATION_BYTES", 6_000)
+    wordy = conversation_of(ended(sent(ana, "Words?"), reading("word " * 2_000)))
+    assert exporting.way_back(wordy) == ""
+    picture = b"\x89PNG\r\n\x1a\n" + b"0" * 9_000
+    seen = conversation_of(ended(sent(ana, "?", files=[attachments.read("a.png", picture)]), reading("Yes.")))
+    assert exporting.way_back(seen) == "archive"
+    settings.GYMNASIA = settings.GYMNASIA.but(max_import_bytes=9_000)
+    assert exporting.way_back(seen) == ""

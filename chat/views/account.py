@@ -4,14 +4,12 @@ What allauth does stands on allauth's pages; these lead there. Taking the data a
 """
 
 import tempfile
-from collections.abc import AsyncIterator
-from typing import IO, Any
+from typing import Any
 
 from allauth.account.decorators import reauthentication_required
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import get_adapter
 from allauth.usersessions.models import UserSession
-from asgiref.sync import sync_to_async
 from django.conf import settings as configuration
 from django.contrib.auth import logout
 from django.contrib.auth.models import AbstractBaseUser
@@ -26,8 +24,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from chat import people, takeout
 from chat.models import Conversation
 from chat.views.answers import SeeOther
-
-CHUNK_BYTES = 256 * 1024
+from chat.views.exports import of_file
 
 
 @never_cache
@@ -64,19 +61,9 @@ def download(request: HttpRequest) -> StreamingHttpResponse:
     assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 as in `settings`
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it)
     takeout.write(request.user, file)
-    response = StreamingHttpResponse(_pieces(file), content_type="application/zip")
-    response["Content-Length"] = str(file.tell())
+    response = of_file(file, "application/zip")
     response["Content-Disposition"] = f'attachment; filename="gymnasia-{timezone.localdate():%Y-%m-%d}.zip"'
-    file.seek(0)
     return response
-
-
-async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
-    try:
-        while piece := await sync_to_async(file.read)(CHUNK_BYTES):
-            yield piece
-    finally:
-        file.close()
 
 
 @never_cache

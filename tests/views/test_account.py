@@ -14,7 +14,7 @@ from django.urls import resolve
 
 from chat import sharing, urls
 from chat.models import Generation, Preset
-from chat.views import account
+from chat.views import exports
 from tests.rows import ended, reading, sent
 from tests.visitors import user
 
@@ -158,7 +158,7 @@ def test_a_deleted_account_is_gone_and_signed_out(fresh: Client, bea: User) -> N
 
 @pytest.mark.django_db(transaction=True)
 async def test_the_data_come_in_pieces_and_are_all_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(exports, "CHUNK_BYTES", 100)
     client = AsyncClient()
     await _signed_in(client)
     answer = await client.get("/settings/download/")

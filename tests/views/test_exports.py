@@ -1,6 +1,8 @@
 """Conversations leave as files, for their owner alone."""
 
+import io
 import json
+import zipfile
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,7 +11,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.test import Client
 
-from chat import generations
+from chat import exporting, generations
 from chat.models import Conversation
 from tests.rows import conversation_of, ended, reading, sent
 
@@ -53,6 +55,32 @@ def test_all_of_them(page: Client, owned: Conversation) -> None:
     assert response.headers["Content-Disposition"] == 'attachment; filename="gymnasia-conversations.json"'
     body = async_to_sync(_read)(response.streaming_content)
     assert [each["title"] for each in json.loads(body)] == ["Ação?"]
+
+
+def test_what_an_import_would_not_take_comes_as_an_archive(
+    page: Client, owned: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One conversation, and all of them; the page of the export says so before."""
+    url = f"/conversations/{owned.pk}/export"
+    assert "every branch, to import again<" in page.get(f"{url}/").content.decode()
+    monkeypatch.setattr(exporting, "way_back", lambda _: "archive")
+    assert "in an archive, with the files beside it" in page.get(f"{url}/").content.decode()
+    monkeypatch.setattr(exporting, "fit_one_document", lambda _: False)
+    for address, name in [
+        (f"{url}.json", "filename*=utf-8''A%C3%A7%C3%A3o.zip"),
+        ("/conversations.json", 'filename="gymnasia-conversations.zip"'),
+    ]:
+        answer: Any = page.get(address)
+        body = async_to_sync(_read)(answer.streaming_content)
+        assert answer.headers["Content-Disposition"] == f"attachment; {name}"
+        assert (answer.headers["Content-Type"], int(answer.headers["Content-Length"])) == (
+            "application/zip",
+            len(body),
+        )
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            assert [each["title"] for each in json.loads(archive.read("conversations.json"))] == ["Ação?"]
+    monkeypatch.setattr(exporting, "way_back", lambda _: "")
+    assert "larger than what can be imported again" in page.get(f"{url}/").content.decode()
 
 
 @pytest.mark.parametrize("ending", ["/", ".md", ".json"])
