@@ -6,7 +6,7 @@ import struct
 import zlib
 
 import pytest
-from playwright.sync_api import FilePayload, expect
+from playwright.sync_api import FilePayload, Route, expect
 
 from tests.browser.person import NewPerson, Person
 from tests.fakes.processes import ProviderProcess, ServerProcess
@@ -127,3 +127,42 @@ def test_escape_closes_what_is_open_before_it_stops_a_reply(walker: Person) -> N
     assert reply.state in {"received", "buffered"}
     page.keyboard.press("Escape")
     reply.becomes("cancelled")
+
+
+def test_what_is_asked_while_stop_is_on_its_way_goes_when_the_reply_has_stopped(
+    walker: Person, provider: ProviderProcess
+) -> None:
+    """Enter did nothing then. It says that it waits, to the eye and to the ear; what is written on meanwhile stays; where
+    Stop fails nothing is sent and nothing is lost."""
+    page = walker.page
+    first = walker.ask("held").has("w3")
+    held: list[Route] = []
+    page.route("**/stop/", lambda route: held.append(route))  # noqa: PLW0108 it wants a function
+    line, note = page.locator("textarea"), page.locator("#composer-note")
+    line.fill("held 20")
+    page.keyboard.press("Escape")
+    line.press("Enter")
+    expect(note).to_be_visible()
+    expect(page.locator("#announcer")).to_have_text(note.text_content() or "")
+    line.press("Enter")
+    line.press_sequentially(" and")
+    assert page.locator(".question").all_text_contents() == ["held"]
+    held.pop().continue_()
+    first.becomes("cancelled")
+    expect(page.locator(".question")).to_have_text(["held", "held 20"])
+    expect(note).to_be_hidden()
+    expect(line).to_have_value("and")
+
+    second = walker.last().has("w3")
+    line.fill("and then?")
+    page.keyboard.press("Escape")
+    line.press("Enter")
+    expect(note).to_be_visible()
+    held.pop().abort()
+    expect(page.get_by_role("alert")).to_contain_text("Your text is kept here")
+    expect(note).to_be_hidden()
+    expect(line).to_have_value("and then?")
+    provider.go_on()
+    second.becomes("confirmed")
+    expect(page.locator(".question")).to_have_count(2)
+    walker.forgive("ERR_FAILED")

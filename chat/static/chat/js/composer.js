@@ -96,6 +96,10 @@ export class Composer {
   #cause = null;
   /** Stop was pressed on the page, not by Escape: the focus was there, and has to go somewhere. */
   #pressed = false;
+  /** The reply that was told to stop and has not ended yet. @type {string | null} */
+  #stopping = null;
+  /** What was asked meanwhile: it goes when that has ended. @type {{text: string, button: HTMLElement | null} | null} */
+  #next = null;
 
   /**
    * @param {HTMLFormElement} form
@@ -105,16 +109,19 @@ export class Composer {
    * @param {(cause: Cause) => void} [hooks.failed] a command was answered so
    * @param {() => Promise<unknown>} [hooks.prepared] what goes along is ready to go
    * @param {() => boolean} [hooks.lost] whether the page has lost the server, and would not hear of a reply's end
+   * @param {(sentence: string) => void} [hooks.announce] for who listens
    */
-  constructor(form, { started, sending = () => {}, failed = () => {}, prepared = async () => {}, lost = () => false }) {
+  constructor(form, { started, sending = () => {}, failed = () => {}, prepared = async () => {}, lost = () => false, announce = () => {} }) {
     this.form = form;
     this.started = started;
     this.sendingChanged = sending;
     this.failed = failed;
     this.prepared = prepared;
     this.lost = lost;
+    this.announce = announce;
     this.line = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem("text"));
     this.error = /** @type {HTMLElement} */ (form.querySelector("#composer-error"));
+    this.note = /** @type {HTMLElement} */ (form.querySelector("#composer-note"));
     this.stopButton = /** @type {HTMLButtonElement} */ (form.querySelector(".stop"));
     this.askButton = /** @type {HTMLButtonElement} */ (form.querySelector(".ask"));
     form.addEventListener("submit", (event) => {
@@ -173,11 +180,24 @@ export class Composer {
     if (generation !== null) {
       const pattern = this.stopButton.dataset.stop ?? "";
       this.stopButton.formAction = pattern.replace(/[0-9a-f-]{36}/, generation);
+      if (this.#stopping === generation) this.stopButton.disabled = true;
+      else if (this.forgo()) this.tell(this.form.dataset.busy ?? "", "busy"); // another one has begun
       return;
     }
+    const next = this.#next;
+    this.forgo();
     this.settle("ended");
     this.#pressed = false;
     if (bereft) this.takeFocus(); // the button goes away; the focus must not
+    if (next) void this.ask(next.button, next.text);
+  }
+
+  /** What waits for a reply to stop does not go after all; it stands on the line still. Gives whether there was anything. */
+  forgo() {
+    const was = this.#next !== null;
+    this.#next = this.#stopping = null;
+    this.note.hidden = true;
+    return was;
   }
 
   /** The line takes the focus where nothing else has it; never by opening a keyboard over the page, never by scrolling. */
@@ -190,7 +210,7 @@ export class Composer {
   /** The page hears the server, or does not; what was said of the other case is no longer true. @param {boolean} reached */
   setReached(reached) {
     if (reached) this.settle("reached");
-    else if (this.#cause === "busy") this.tell(this.form.dataset.offline ?? "", "offline");
+    else if (this.forgo() || this.#cause === "busy") this.tell(this.form.dataset.offline ?? "", "offline");
   }
 
   /** The conversation is gone: what is asked from here on begins a new one. */
@@ -199,10 +219,20 @@ export class Composer {
     this.line.placeholder = this.form.dataset.anew ?? "";
   }
 
-  /** @param {HTMLElement | null} [button] by which it was asked; one with a name says what for */
-  async ask(button = null) {
-    if (this.#sending) return;
+  /**
+   * @param {HTMLElement | null} [button] by which it was asked; one with a name says what for
+   * @param {string | null} [text] what is asked, where that was said a while ago; else what stands on the line
+   */
+  async ask(button = null, text = null) {
+    if (this.#sending || this.#next) return;
     if (this.#writing !== null) {
+      if (this.#stopping && !this.lost()) {
+        this.#next = { button, text: this.line.value };
+        this.tell("");
+        this.note.hidden = false;
+        this.announce(this.note.textContent ?? "");
+        return;
+      }
       // Without a connection nobody can say whether it is still being written.
       if (this.lost()) this.tell(this.form.dataset.offline ?? "", "offline");
       else this.tell(this.form.dataset.busy ?? "", "busy");
@@ -216,7 +246,8 @@ export class Composer {
     this.#setSending(true);
     await this.prepared();
     const body = new FormData(this.form, button === this.askButton ? null : button);
-    const sent = this.line.value;
+    const sent = text ?? this.line.value;
+    body.set("text", sent);
     const answer = await post(this.form.action, body, this.form.dataset);
     this.#setSending(false);
     if (!answer.ok) {
@@ -228,6 +259,7 @@ export class Composer {
     this.tell("");
     renewKeys();
     if (this.line.value === sent) this.fill("");
+    else if (text && this.line.value.startsWith(text)) this.fill(this.line.value.slice(text.length).trimStart()); // written on meanwhile
     if (matchMedia("(pointer: coarse)").matches) this.line.blur(); // the keyboard would cover the reply
     this.started(answer.value);
   }
@@ -235,8 +267,10 @@ export class Composer {
   async stop() {
     if (this.#writing === null || this.stopButton.disabled) return;
     this.stopButton.disabled = true;
+    this.#stopping = this.#writing;
     const answer = await post(this.stopButton.formAction, this.token(), this.form.dataset);
     if (answer.ok) return;
+    this.forgo();
     this.stopButton.disabled = false;
     // Disabled, it had lost the focus.
     if (this.#pressed && document.activeElement === document.body) this.stopButton.focus({ preventScroll: true });

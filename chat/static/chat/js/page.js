@@ -41,6 +41,7 @@ const composer =
     },
     prepared: async () => files?.prepared,
     lost: () => feed?.lost ?? false,
+    announce,
   });
 
 const files = form && composer && new Files(form, (sentence) => composer.tell(sentence));
@@ -106,6 +107,7 @@ function end(why) {
   if (over) return;
   over = why;
   feed?.close();
+  composer?.forgo();
   const ending = /** @type {HTMLTemplateElement | null} */ (byId(`ending-${why}`));
   if (ending) thread?.abandon(ending);
   composer?.tell(""); // the line above it says what there is to say
