@@ -151,8 +151,10 @@ export class Versions {
     const box = /** @type {HTMLElement | null} */ (link.closest(".asked, article"));
     if (!box || box.parentElement?.querySelector(":scope > form.edit")) return;
     const response = await fetch(link.href).catch(() => null);
-    const page = response?.ok && !response.redirected ? new DOMParser().parseFromString(await response.text(), "text/html") : null;
-    const form = /** @type {HTMLFormElement | null} */ (page?.querySelector("form.edit"));
+    // A template's content, not a document: the rules that stand in that page have another page's nonce.
+    const page = document.createElement("template");
+    if (response?.ok && !response.redirected) page.innerHTML = await response.text();
+    const form = /** @type {HTMLFormElement | null} */ (page.content.querySelector("form.edit"));
     const text = form?.querySelector("textarea");
     if (!form || !text) {
       location.assign(link.href); // the server says what is wrong
