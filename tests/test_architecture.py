@@ -10,14 +10,8 @@ from pathlib import Path
 import pytest
 
 from chat.conf import KNOBS
-from chat.states import diagram, toolcall
-from chat.states.generation import State, Trigger
-from chat.streaming.draft import LANES
-from chat.streaming.gates import GATES
-from gymnasia import reference
+from tests.source import CHAT, ROOT, modules, name_of, tracked, tree_of
 
-ROOT = Path(__file__).parents[1]
-CHAT = ROOT / "chat"
 LINES_MAX = 400
 
 # Modules that have no test file of their own name, and where they are proven instead.
@@ -38,38 +32,6 @@ SCRIPTS_IN_THE_BROWSER = {
     "theme": "tests/browser/test_keyboard.py chooses the dark by a key",
     "thread": "tests/browser/test_coming_back.py gives it frames in every order",
 }
-
-
-def tracked(*endings: str) -> list[Path]:
-    """The project's own files: what git knows or would take, else everything outside of what is installed."""
-    asked = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    names = asked.stdout.splitlines() if asked.returncode == 0 else walked()
-    paths = [ROOT / name for name in names]
-    return [path for path in paths if path.is_file() and (not endings or path.suffix in endings)]
-
-
-def walked() -> list[str]:
-    aside = {".git", ".venv", "var", "node_modules", "vendor", "__pycache__", "staticfiles"}
-    inside = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
-    return [str(path) for path in inside if not aside & set(path.parts) and "_cache" not in str(path)]
-
-
-def modules() -> list[Path]:
-    return [path for path in sorted(CHAT.rglob("*.py")) if "migrations" not in path.parts]
-
-
-def name_of(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 # --- floors ---------------------------------------------------------------------------------------------------------
@@ -302,100 +264,3 @@ def test_nothing_names_a_registry_or_a_place_on_a_machine() -> None:
         if match := pattern.search(text):
             found[name_of(path)] = match.group()
     assert found == {}
-
-
-# --- templates ------------------------------------------------------------------------------------------------------
-TEMPLATES = sorted((CHAT / "templates").rglob("*.html"))
-HELP_TEXT = (
-    "{{ field.help_text|safe }}"  # Django's own, with a list of its own making; no person's text is in it
-)
-
-
-def test_templates_stand_in_the_folder_of_their_application() -> None:
-    """Error pages are where Django looks for them; what overrides allauth is in allauth's folders."""
-    ours = {"chat", "account", "allauth", "admin", "mfa", "socialaccount", "usersessions"}
-    inside = [path.relative_to(CHAT / "templates") for path in TEMPLATES]
-    stray = [
-        str(path)
-        for path in inside
-        if path.parts[0] not in ours and not re.fullmatch(r"\d{3}(_csrf)?\.html", str(path))
-    ]
-    assert (stray, bool(inside)) == ([], True)
-
-
-@pytest.mark.parametrize(
-    ("what", "pattern"),
-    [
-        ("an inline style", r"<style\b|\sstyle\s*="),
-        ("an inline handler", r"\son[a-z]+\s*="),
-        ("an address that is a script", r"javascript:"),
-        ("text that is not escaped", r"\|\s*safe\b|\|\s*safeseq\b|autoescape\s+off"),
-        ("a script without its nonce", r"<script(?![^>]*\bnonce=\"{{ CSP_NONCE }}\")"),
-        ("a script that is written on the page", r"<script(?![^>]*\b(src=|type=\"importmap\"))"),
-        ("somebody else's host", r"(src|href|action)\s*=\s*\"(https?:)?//"),
-    ],
-)
-def test_no_template_holds(what: str, pattern: str) -> None:
-    """The policy would stop most of it in the browser; here it is stopped before."""
-    found = [
-        name_of(path)
-        for path in TEMPLATES
-        if re.search(pattern, path.read_text(encoding="utf-8").replace(HELP_TEXT, ""), re.IGNORECASE)
-    ]
-    assert found == [], what
-
-
-def test_markup_is_called_safe_in_few_places() -> None:
-    """Each of them cleans or builds it itself."""
-    found = {
-        name_of(path) for path in modules() if re.search(r"\bmark_safe\(|SafeString\(", path.read_text())
-    }
-    assert found <= {"chat/replies/reply.py", "chat/templatetags/chat_page.py"}
-
-
-# --- papers ---------------------------------------------------------------------------------------------------------
-def test_papers_that_are_written_from_tables_are_fresh() -> None:
-    """`python -m chat.states.diagram` and `python -m gymnasia.reference` write them."""
-    for written in (diagram, reference):
-        assert written.PATH.read_text(encoding="utf-8") == written.render()
-
-
-def test_the_glossary_has_every_word_of_the_tables() -> None:
-    """Each is explained once; a word that is added to a table must be explained too."""
-    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
-    explained = re.findall(r"^\*\*(.+?)\*\*", text, re.MULTILINE)
-    words = {str(word) for word in [*State, *Trigger, *toolcall.State, *toolcall.Trigger, *LANES, *GATES]}
-    assert sorted(set(explained)) == sorted(explained)
-    assert sorted(word for word in words if f"`{word}`" not in text) == []
-
-
-def test_decisions_are_short_and_numbered() -> None:
-    """Question, choice, what was refused, what would change it: one page each."""
-    papers = sorted((ROOT / "docs" / "decisions").glob("*.md"))
-    assert [path.name[:4] for path in papers] == [f"{number:04}" for number in range(1, len(papers) + 1)]
-    for path in papers:
-        lines = path.read_text(encoding="utf-8").split("\n")
-        assert len(lines) <= 41, path.name
-        found = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
-        assert found == ["Question", "Choice", "Refused", "What would change it"], path.name
-
-
-def test_papers_point_at_files_that_exist() -> None:
-    dead = []
-    for path in sorted((ROOT / "docs").rglob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        links = [path.parent / target for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text)]
-        named = [ROOT / name for name in re.findall(r"`((?:chat|gymnasia|tests|bench|docs)/[\w./-]+)`", text)]
-        dead += [f"{name_of(path)}: {target.name}" for target in [*links, *named] if not target.exists()]
-    assert dead == []
-
-
-def test_the_times_of_the_lifecycle_are_those_of_the_knobs() -> None:
-    """A number in prose is forgotten first."""
-    text = (ROOT / "docs" / "lifecycle.md").read_text(encoding="utf-8")
-    told = dict(re.findall(r"`(\w+)` ([\d,]+)", text))
-    defaults = {knob.name: knob.default for knob in KNOBS}
-    assert told
-    assert {name: float(value.replace(",", "")) for name, value in told.items()} == {
-        name: float(defaults[name]) for name in told
-    }
