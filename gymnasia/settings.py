@@ -243,6 +243,7 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_ALLOW_ALL_ORIGINS = False  # no page of another origin has any use for our files
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
+DATA_UPLOAD_MAX_NUMBER_FILES = 5_000  # more than go with a message: the form says how many do
 
 # --- Logs -----------------------------------------------------------------------------------------------------------
 # Plain tracebacks: the pretty ones print local variables, and a prompt or a key could be among them.

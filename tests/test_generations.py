@@ -276,6 +276,17 @@ def test_what_is_queued_and_nobody_runs_is_an_orphan_unharmed(ana: AbstractBaseU
     assert set(Generation.objects.values_list("state", flat=True)) == {"queued"}
 
 
+def test_a_lease_of_a_clock_that_was_set_back_is_none(ana: AbstractBaseUser) -> None:
+    """A machine that came up an hour ahead, and crashed: nobody waits an hour for what it ran."""
+    lost, queued = brought_to(State.buffered, ana), sent(ana, "And?")
+    leased(lost, 3600)
+    leased(queued, 3600)
+    assert generations.sweep(running_here={lost.pk, queued.pk}).ended == []
+    swept = generations.sweep()
+    assert ([row.pk for row in swept.ended], swept.orphans) == ([lost.pk], [queued])
+    assert claimed(queued).generation.fence == 1
+
+
 def test_what_the_sweeper_runs_itself_has_not_lost_its_runner(ana: AbstractBaseUser) -> None:
     """A database that was locked for longer than a lease, or a clock that jumped, must not cost a whole answer."""
     row = brought_to(State.buffered, ana)

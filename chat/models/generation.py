@@ -1,7 +1,7 @@
 """Generations, their journal and their checkpoints. Choices and constraints are read off the state table."""
 
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 USER = settings.AUTH_USER_MODEL  # the model below has a field of the name `settings`
 FINALS = sorted(str(state) for state in GENERATION.finals)
+LEASES_AHEAD = 10
 UNFINISHED = sorted(str(state) for state in State if state not in GENERATION.finals)
 
 
@@ -36,8 +37,10 @@ class GenerationQuerySet(models.QuerySet["Generation"]):
         return self.filter(Q(state=str(State.queued)) | open_there)
 
     def leaseless(self, now: datetime) -> "GenerationQuerySet":
-        """Those that nobody runs: the lease was never taken, was given back or has run out."""
-        return self.filter(Q(lease_until=None) | Q(lease_until__lt=now))
+        """Those that nobody runs: the lease was never taken, was given back or has run out; or it ends so far from now that
+        the clock must have been set back since, and who holds one renews it by the new clock."""
+        far = now + LEASES_AHEAD * timedelta(seconds=settings.GYMNASIA.lease_s)
+        return self.filter(Q(lease_until=None) | Q(lease_until__lt=now) | Q(lease_until__gt=far))
 
 
 class Generation(models.Model):

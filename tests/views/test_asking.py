@@ -192,3 +192,13 @@ def test_a_message_goes_to_the_branch_that_the_page_showed(page: Client, ana: Us
     generations.cancel(Generation.objects.get(number=3), by=ana)
     lost = page.post(address(first), {"text": "Lost?", "after": str(first.pk)}, headers=JSON)
     assert (lost.status_code, Message.objects.filter(text="Lost?").count()) == (400, 0)
+
+
+def test_two_thousand_files_are_counted_and_refused(page: Client) -> None:
+    """By a sentence that says how many may go, as for six."""
+    files = [SimpleUploadedFile(f"{n}.txt", b"x") for n in range(2000)]
+    answer = page.post("/", {"text": "All of these", "files": files}, headers=JSON)
+    assert (answer.status_code, answer.json()["message"]) == (
+        400,
+        "Only 5 files can go with one message; you chose 2000.",
+    )
