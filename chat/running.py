@@ -33,6 +33,7 @@ from chat import (
 from chat.generations import queue
 from chat.journal import Fired
 from chat.models import Checkpoint, Conversation, Generation, Message, MessageKind
+from chat.models.generation import FINALS
 from chat.providers.base import Prompt, Turn
 from chat.states.generation import OUTCOME_TRIGGER, State, Trigger
 from chat.streaming.frames import Snapshot
@@ -326,6 +327,34 @@ def note_response(job: Job, response_id: str) -> None:
     """Keep the provider's id while it is written: with it, another runner can go on, and a stop can reach it."""
     held = Generation.objects.unfinished().filter(pk=job.generation.pk, fence=job.generation.fence)
     held.update(provider_response_id=response_id[:200])
+
+
+ENDED_HERE = [
+    Reason.cancelled,
+    Reason.deleted,
+    Reason.deadline,
+    Reason.stalled,
+    Reason.connection_lost,
+    Reason.stream_truncated,
+    Reason.worker_lost,
+    Reason.shutdown,
+    Reason.policy,
+    Reason.divergent,
+    Reason.internal,
+    Reason.malformed_stream,
+    Reason.event_too_large,
+]
+"""Ends that are ours or the line's: the provider may not have said its last word."""
+
+
+def left_open() -> list[Generation]:
+    """What ended here a short while ago, runs in the background at its provider, and was never ended there: the process that
+    was to ask for it died before. A provider that had ended it all the same says so, and no harm is done."""
+    since = timezone.now() - dt.timedelta(seconds=settings.GYMNASIA.resume_window_s)
+    rows = Generation.objects.filter(
+        state__in=FINALS, reason__in=ENDED_HERE, ended_at__gte=since, provider_cancel=""
+    )
+    return list(rows.filter(settings__background=True).exclude(provider_response_id=""))
 
 
 def note_provider_cancel(row: Generation, answer: str) -> None:

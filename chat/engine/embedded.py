@@ -81,6 +81,7 @@ class EmbeddedEngine:
         self._keep(self._save_forever)
         self._keep(self._look_forever)
         self._keep(lambda: discover_forever(self.upstream))
+        self._keep(self._end_what_was_left_open)
         self._keep(
             lambda: sweep_forever(
                 self.db,
@@ -201,6 +202,11 @@ class EmbeddedEngine:
         if row.conversation_id is not None:
             await self._runner.tell_end(row.conversation_id, ended)
         await self._runner.cancel_at_provider(row)
+
+    async def _end_what_was_left_open(self) -> None:
+        """Once: what a process that was killed had no time to end at its provider."""
+        for row in await self.db(running.left_open):
+            await self._runner.cancel_at_provider(row)
 
     # --- the clock of the process -----------------------------------------------------------------------------------
     async def _tick_forever(self) -> None:

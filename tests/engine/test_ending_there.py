@@ -3,21 +3,25 @@
 One row for each way in which we, or a person, or a clock end it while the provider has not said its last word.
 """
 
+import asyncio
+import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AbstractBaseUser
+from django.utils import timezone
 
-from chat import conversations, generations
+from chat import conversations, generations, running
 from chat.engine.embedded import EmbeddedEngine
 from chat.models import Generation
 from chat.streaming.outcome import Reason
-from tests.engine.conftest import until
+from chat.streaming.reading import Reading
+from tests.engine.conftest import MS, WAIT_S, until
 from tests.engine.test_resuming import WORDS, Stage, ask, cancels, known, shown
 from tests.fakes.responses import ResponsesProvider
 from tests.fakes.script import Paced, Stall, Step
-from tests.rows import conversation_of
+from tests.rows import closing, conversation_of, cut, draft, opened, reading
 
 __all__ = ["known"]  # the fixture
 
@@ -93,3 +97,56 @@ async def test_what_people_clocks_and_faults_of_ours_brought_about(
             await engine.idle()
             assert (deed, row.state, row.reason, len(cancels(provider))) == (deed, *end, number)
         await engine.drain()
+
+
+async def test_what_a_killed_process_had_no_time_to_end_there_is_ended_by_the_next(
+    person: AbstractBaseUser, settings: Any
+) -> None:
+    """It had written its end, and died before it asked; asked once, it is not asked again, nor is what ended there."""
+    with ResponsesProvider(WORDS, []) as provider:
+        stage = Stage(provider, settings)
+
+        def left(found: Reading | None, **changes: Any) -> Generation:
+            row = generations.send(user=person, text="How long?", endpoint="responses", model="gpt-5.4")
+            job = opened(row)
+            if found is None:
+                generations.cancel(row, by=person)
+            else:
+                running.end(job, found, draft(row))
+            Generation.objects.filter(pk=row.pk).update(
+                provider_response_id=changes.pop("named", ""), **changes
+            )
+            return row
+
+        def leave() -> list[Any]:
+            old = timezone.now() - dt.timedelta(days=1)
+            left(None, named="resp_stopped")
+            left(cut(Reason.stalled), named="resp_stalled")
+            left(cut(Reason.max_tokens), named="resp_at_its_limit")
+            left(reading(), named="resp_confirmed")
+            left(None, named="resp_asked", provider_cancel="HTTP 404")
+            left(None, named="resp_old", ended_at=old)
+            left(None, named="resp_in_front", settings={})
+            left(None)
+            return []
+
+        await asyncio.to_thread(closing, leave)
+        engine = await stage.engine()
+        answers = {"resp_stopped": "HTTP 200", "resp_stalled": "HTTP 200", "resp_asked": "HTTP 404"}
+        await kept(engine, answers)
+        assert await engine.db(running.left_open) == []
+        await engine.drain()
+        asked = sorted(path.removeprefix("/v1/responses/") for path in cancels(provider))
+        assert asked == ["resp_stalled/cancel", "resp_stopped/cancel"]
+
+
+async def kept(engine: EmbeddedEngine, answers: dict[str, str]) -> None:
+    """Wait until these answers of the provider are kept, and no other."""
+
+    def found() -> dict[str, str]:
+        rows = Generation.objects.exclude(provider_cancel="")
+        return dict(rows.values_list("provider_response_id", "provider_cancel"))
+
+    async with asyncio.timeout(WAIT_S):
+        while await engine.db_for_pages(found) != answers:  # noqa: ASYNC110 (a row)
+            await asyncio.sleep(5 * MS)
