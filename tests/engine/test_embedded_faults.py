@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import pytest
+import stamina
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import connection
 
@@ -52,6 +53,9 @@ async def test_a_refused_request_is_sent_again_while_queued_and_retry_after_is_h
         (page(b'{"error":{"message":"no","type":"invalid_request_error"}}', status=401), "unauthorized", 1),
         (page(b'{"error":{"message":"pay","type":"insufficient_quota"}}', status=429), "quota", 1),
         (page(b"<html>hello</html>", content_type="text/html"), "bad_response", 1),
+        (page(b'{"choices":[{"message":{"content":"Two."}}]}'), "bad_response", 1),
+        (page(b"", content_type=""), "bad_response", 1),
+        (page(T("Two.") + FIN("stop") + DONE, content_type="text/plain"), "bad_response", 1),
         (page(b'{"error":{"message":"down","type":"server_error"}}', status=503), "http_error", 3),
     ],
 )
@@ -96,6 +100,31 @@ async def test_where_a_byte_of_an_answer_came_the_request_is_not_sent_again(
     assert (row.reason, row.requests, len(provider.requests)) == (reason, requests, requests)
     assert row.retryable is (requests > 1)
     assert await engine.db_for_pages(Generation.objects.count) == 1
+
+
+async def test_who_is_turned_down_together_does_not_come_again_together(
+    engine: EmbeddedEngine,
+    provider: ScriptedProvider,
+    person: AbstractBaseUser,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each wait is drawn anew, and none is longer than the longest that a provider may ask for."""
+    asked: list[dict[str, Any]] = []
+    context = stamina.retry_context
+
+    def noted(**how: Any) -> Any:
+        asked.append(how)
+        return context(**how)
+
+    monkeypatch.setattr(stamina, "retry_context", noted)
+    provider.script = whole_answer("Two.")
+    await until(engine, await ask(engine, person), "confirmed")
+    [how] = asked
+    assert (how["wait_jitter"] > 0, how["attempts"], how["wait_max"]) == (
+        True,
+        engine.conf.request_attempts,
+        engine.conf.retry_after_max_s,
+    )
 
 
 async def test_a_provider_that_is_not_there_fails_with_a_reason(

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from chat.providers import WIRES
-from tests.recordings.corpus import HERE, READING_KEYS, Case, contract_cases, own_cases
+from chat.providers import WIRES, read
+from chat.streaming.reading import Reading
+from tests.recordings.corpus import HERE, MANIFESTS, READING_KEYS, Case, contract_cases, own_cases, streams
+from tests.recordings.test_readings import shown
 
 ROOT = Path(__file__).parents[2]
 HAND_MADE = [
@@ -27,6 +29,11 @@ def path(case: Case) -> Path:
     """Where the body of a case lies."""
     folder = HERE if case.name.startswith("own/") else HERE / "contract"
     return next(path for path in folder.glob(f"{case.name}.*") if path.suffix != ".json")
+
+
+def read_as_told(case: Case) -> Reading:
+    assert case.ending in ("eof", "cut")
+    return read(case.wire, [case.body], profile=case.profile, ending="cut" if case.ending == "cut" else "eof")
 
 
 def replay(*arguments: object) -> Any:
@@ -53,6 +60,19 @@ def test_a_body_gives_its_reading(case: Case) -> None:
     ):
         shown = replay(*flags, *cutting, path(case))
         assert (list(shown), shown) == (READING_KEYS, case.expected)
+
+
+@pytest.mark.parametrize("kind", MANIFESTS)
+def test_a_recorded_stream_gives_what_python_reads(kind: str, tmp_path: Path) -> None:
+    """By the shell as by `read`, whose readings are those of the manifest (recordings/test_readings.py)."""
+    file, differing = tmp_path / "body", []
+    for case in streams(kind):
+        file.write_bytes(case.body)
+        flags = ["--wire", case.wire, "--ending", case.ending]
+        flags += ["--profile", case.profile] if case.profile else []
+        if replay(*flags, "--chunk", 1000, file) != shown(read_as_told(case)):
+            differing.append(str(case))
+    assert differing == []
 
 
 @pytest.mark.parametrize("case", contract_cases("sse"), ids=str)

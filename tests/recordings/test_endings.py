@@ -7,6 +7,7 @@ import random
 import re
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from chat.providers import WIRES, read
@@ -116,3 +117,22 @@ def test_the_terminal_signal_survives_a_broken_end(case: Case) -> None:
         read(case.wire, [case.body], profile=case.profile, ending=ending).outcome for ending in ENDINGS
     }
     assert outcomes == {"complete"}
+
+
+def goes_on(case: Case) -> bool:
+    """Whether nothing in the body ends it: Google's events, and chat streams without [DONE], end with their connection."""
+    return (
+        not is_array(case) if case.wire == "google" else SIGNALS[case.wire].search(case.body) is None
+    ) or case.abridged
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.expected["confirmable"] and not goes_on(case)], ids=str
+)
+def test_what_follows_the_terminal_signal_is_counted_and_changes_nothing(case: Case) -> None:
+    """The whole reply once more, with its end: not a letter is added, no total doubled."""
+    whole = case.body + b"\n\n"  # one was recorded without its last blank line
+    once = read(case.wire, [whole], profile=case.profile)
+    twice = read(case.wire, [whole, case.body], profile=case.profile)
+    assert twice.late_events > once.late_events
+    assert msgspec.structs.replace(twice, late_events=once.late_events) == once
