@@ -6,6 +6,7 @@ for the page that it was meant for, and gives it back there once.
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponseRedirect
@@ -25,7 +26,8 @@ class KeepTextMiddleware(LoginRequiredMiddleware):
         text = ""
         if request.method == "POST" and not wants_json(request):
             text = next((value for name in FIELDS if (value := request.POST.get(name, ""))), "")
-        if text.strip():
+        # One that is longer is no message, and anybody at all may send it: a session is a row of the database.
+        if text.strip() and len(text) <= settings.GYMNASIA.max_message_chars:
             request.session[KEY] = {"path": request.path, "text": text}
             messages.info(request, _("You have been signed out. Sign in, and your text is there again."))
         return super().handle_no_permission(request, view_func)

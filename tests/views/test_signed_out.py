@@ -55,5 +55,13 @@ def test_our_script_keeps_its_text_itself(client: Client, db: None) -> None:
     assert "unsent" not in client.session
 
 
+def test_a_book_that_anybody_may_send_is_not_kept(client: Client, db: None) -> None:
+    """It is longer than any message; a stranger could fill the disk with sessions of it."""
+    client.post("/", {"text": "a" * 32_001})
+    assert "unsent" not in client.session
+    client.post("/", {"text": "a" * 32_000})
+    assert "unsent" in client.session
+
+
 def test_an_address_may_bring_a_text(page: Client) -> None:
     assert "Why?</textarea>" in page.get("/?q=Why%3F%00").content.decode()
