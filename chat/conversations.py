@@ -33,13 +33,15 @@ class Versions:
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A person's message and every generation that tried to answer it, oldest first. `reply` is the answer that is on the
-    active branch, or what its person made of it; None while there is none."""
+    active branch, or what its person made of it; None while there is none. `again` is set where nothing is left of any try:
+    it can be asked once more."""
 
     message: Message
     generations: list[Generation]
     reply: Message | None = None
     questions: Versions | None = None
     replies: Versions | None = None
+    again: Generation | None = None
 
     @property
     def open_generations(self) -> list[Generation]:
@@ -118,7 +120,8 @@ def _turn(
     kept = {node.generation for node in nodes}
     standing = [row for row in generations if row.state != State.confirmed or row.pk in kept]
     shown = Versions(_replies(outline, message, standing, reply), reply.pk if reply else None)
-    return Turn(message, standing, reply, versions, shown)
+    again = generations[-1] if generations and not standing and reply is None else None
+    return Turn(message, standing, reply, versions, shown, again)
 
 
 def _replies(

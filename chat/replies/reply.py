@@ -118,7 +118,8 @@ class Switcher(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class ShownTurn:
     """A person's message, the reply that stands under it, the replies that this one goes on from, and the attempts that
-    did not become an answer. `follows` is the message of the turn before."""
+    did not become an answer. `follows` is the message of the turn before, `again` the generation by which to ask once more
+    where its reply was deleted."""
 
     message: Message
     reply: Reply | None = None
@@ -129,6 +130,7 @@ class ShownTurn:
     replies: Switcher | None = None
     follows: UUID | None = None
     last: bool = True
+    again: UUID | None = None
 
 
 def reply_of(generation: Generation, *, current: bool = True) -> Reply:
@@ -223,6 +225,7 @@ def shown(turn: Turn, *, last: bool = True, follows: UUID | None = None) -> Show
         _switcher(turn.replies, turn.message.pk),
         follows,
         last,
+        turn.again.pk if turn.again is not None and last else None,
     )
 
 

@@ -184,6 +184,17 @@ def test_deleting_the_only_version_says_what_goes(page: Client, ana: User) -> No
     assert active(shown(page)) == ["One?", "Two?"]
 
 
+def test_a_question_whose_reply_was_deleted_can_be_asked_again(page: Client, ana: User) -> None:
+    row = ended(sent(ana, "One?"), reading("First."))
+    page.post(f"/messages/{at('First.').pk}/delete/")
+    html = shown(page)
+    assert ("The reply was deleted." in html, "First." in html) == (True, False)
+    page.post(f"/generations/{row.pk}/retry/")
+    ended(Generation.objects.get(number=2), reading("Second."))
+    html = shown(page)
+    assert ("The reply was deleted." in html, "Second." in html) == (False, True)
+
+
 def test_ten_failing_replies_leave_a_page(page: Client, ana: User) -> None:
     row = ended(sent(ana, "One?"), reading("First."))
     for _ in range(10):
