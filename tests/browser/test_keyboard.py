@@ -71,6 +71,7 @@ def test_the_focus_survives_the_end_of_a_reply(walker: Person, provider: Provide
     page = walker.page
     reply = walker.ask("mull")
     summary = reply.element.locator(".reasoning summary")
+    expect(summary).to_be_visible()  # what is hidden takes no focus
     summary.focus()
     provider.go_on()
     reply.becomes("confirmed")
