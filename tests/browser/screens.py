@@ -21,7 +21,7 @@ from tests.browser.staged import Stage, staged_server
 from tests.fakes.processes import ROOT, ProviderProcess
 
 SCREENS = ROOT / "docs" / "screens"
-QUALITY = 50
+QUALITY = 40
 
 # One moment for all pictures: what the clock says is not what they are about.
 STILL = """() => {
