@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from chat import catalogue, conversations, drafts, generations
-from chat.models import Conversation, Message
+from chat.models import Conversation, Message, SharedLink
 from chat.states.generation import State
 from chat.streaming.outcome import Outcome, Reason
 from tests.rows import brought_to, cut, draft, ended, opened, reading, sent
@@ -220,3 +220,16 @@ def test_title_says_where_one_is(page: Client, ana: User) -> None:
     owned = Conversation.objects.get()
     conversations.rename(owned, "Rests & <pauses>")
     assert "<title>Rests &amp; &lt;pauses&gt; · Gymnasia</title>" in shown(page, address(generation))
+
+
+def test_what_goes_back_to_the_provider_is_on_no_page(page: Client, ana: User) -> None:
+    """Signatures of reasoning are for whoever signed."""
+    row = ended(sent(ana), reading("Fine.", carry=[{"signature": "heron"}]))
+    message = Message.objects.get(generation=row)
+    assert "heron" in message.carry
+    owned = f"/conversations/{row.conversation_id}/"
+    page.post(f"{owned}share/")
+    paths = [owned, f"/generations/{row.pk}/turn/", f"/messages/{message.pk}/source/", f"{owned}export.md"]
+    paths.append(f"/s/{SharedLink.objects.get().token}/")
+    assert [path for path in paths if "heron" in page.get(path).content.decode()] == []
+    assert "Fine." in page.get(owned).content.decode()
