@@ -35,7 +35,7 @@ _ATTRIBUTES = {
     "hr": {"class"},
     "img": {"src", "alt", "title"},
     "input": {"type", "disabled", "checked", "class"},
-    "li": {"class", "id"},
+    "li": {"class", "id", "value"},
     "ol": {"class", "start"},
     "pre": {"tabindex"},
     "section": {"class"},

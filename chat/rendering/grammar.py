@@ -23,11 +23,12 @@ from markdown_it.rules_core.linkify import linkify
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
-from mdit_py_plugins.footnote import footnote_plugin
 
 from chat.rendering.colour import colour
 from chat.rendering.effort import Effort, TooMuch
+from chat.rendering.height import LEAST, height
 from chat.rendering.maths import math_block, math_inline, mathml
+from chat.rendering.notes import add_notes
 
 NESTING_MAX = 40
 LINK_MAX_CHARS = 2_000
@@ -54,7 +55,7 @@ def grammar() -> MarkdownIt:
     md.enable(["table", "strikethrough", "linkify"])
     # A bare "example.com" or "main.py" in prose is rarely meant as a link; with its scheme it is.
     md.linkify = _ShortLinks(options={"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
-    md.use(footnote_plugin, inline=False)
+    add_notes(md)
     chains: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     md.block.ruler.before("fence", "math_block", math_block, chains)
     md.inline.ruler.before("escape", "math", math_inline)
@@ -224,7 +225,11 @@ class _HouseRenderer(RendererHTML):
         return "</table></div>\n"
 
     def math_block(self, tokens: Tokens, idx: int, _options: OptionsDict, env: Env) -> str:
-        return f'<div class="math" tabindex="0">{mathml(tokens[idx].content, _effort(env), display=True)}</div>\n'
+        """In a room of its own height, which the draft had too: so nothing moves when a formula takes its TeX's place."""
+        tex = tokens[idx].content
+        steps = height(tex)
+        room = f" tall-{steps}" if steps > LEAST else ""
+        return f'<div class="math{room}" tabindex="0">{mathml(tex, _effort(env), display=True)}</div>\n'
 
     def math_inline(self, tokens: Tokens, idx: int, _options: OptionsDict, env: Env) -> str:
         return mathml(tokens[idx].content, _effort(env), display=tokens[idx].markup in {"$$", "\\["})

@@ -4,6 +4,7 @@ Takes markdown-it's states, gives tokens `math_block` and `math_inline`; takes T
 fails or the document's time for decoration is used up, the TeX itself as code.
 """
 
+import re
 from html import unescape
 from xml.etree.ElementTree import tostring
 
@@ -15,6 +16,7 @@ from markdown_it.rules_inline import StateInline
 from chat.rendering.effort import Effort
 
 TEX_MAX_CHARS = 2_000
+_ALIGNED = re.compile(r"\\(begin|end)\{(?:aligned|gathered)\}")
 _BLOCK_DELIMITERS = {"$$": "$$", "\\[": "\\]"}
 _INLINE_DELIMITERS = {"$$": "$$", "\\[": "\\]", "\\(": "\\)"}
 
@@ -76,12 +78,18 @@ def math_inline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 markd
     return True
 
 
+def _known(tex: str) -> str:
+    """The converter knows equations below each other by one name of the three that models use, and shows the signs between
+    their columns for the others."""
+    return _ALIGNED.sub(r"\\\1{split}", tex)
+
+
 def mathml(tex: str, effort: Effort, *, display: bool) -> str:
     """The formula as MathML; its TeX where that cannot be."""
     effort.begin_decoration()
     try:
         if len(tex) <= TEX_MAX_CHARS and not effort.is_late():
-            formula = convert_tex(tex, display="block" if display else "inline")
+            formula = convert_tex(_known(tex), display="block" if display else "inline")
             # The converter prints its text, full of entities, unescaped: `\\text{<b>}` would be markup.
             for element in formula.iter():
                 element.text = unescape(element.text) if element.text else None

@@ -55,7 +55,7 @@ await loadMarkdown();
 window.isReady = true;
 """
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css"}
-STYLES = ("tokens", "base", "thread", "prose")
+STYLES = ("tokens", "base", "thread", "prose", "maths")
 HTML = (
     '<!doctype html><meta charset="utf-8">'
     + "".join(f'<link rel="stylesheet" href="{ADDRESS}chat/css/{name}.css">' for name in STYLES)

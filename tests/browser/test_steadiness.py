@@ -96,6 +96,44 @@ def test_blocks_stay_while_they_are_written_and_nothing_moves_when_it_is_ready(w
     assert reply.element.locator("math, table, pre, ol ul, blockquote, input[type=checkbox]").count() > 8
 
 
+def test_formulas_and_footnotes_are_set_where_their_draft_stood(walker: Person) -> None:
+    """A matrix of four rows, a fraction under a sum, equations one below the other; marks that come again and one whose note
+    never comes. Each formula has its room before it is set, each mark its number."""
+    page = prepared(walker)
+    reply = walker.ask("formulas 8")
+    page.evaluate(
+        """() => {
+          const lane = [...document.querySelectorAll("[data-lane=answer]")].at(-1);
+          const reply = lane.closest("[data-generation]");
+          window.seen = () => ({
+            marks: [...lane.querySelectorAll("sup")].map((mark) => mark.textContent),
+            rooms: [...lane.querySelectorAll(".math")].map((e) => [e.offsetTop - lane.offsetTop, e.offsetHeight]),
+            last: [...lane.querySelectorAll(".math + p")].at(-1)?.offsetTop - lane.offsetTop,
+          });
+          const look = () => {
+            if (reply.dataset.state === "confirmed") window.confirmedAt = performance.now();
+            else {
+              window.draft = seen();
+              requestAnimationFrame(look);
+            }
+          };
+          look();
+        }"""
+    )
+    reply.becomes("confirmed", timeout_s=60)
+    expect(reply.element.locator(".math math")).to_have_count(4)
+    page.wait_for_function("() => window.confirmedAt")
+    page.evaluate(
+        "new Promise((done) => { let n = 30; const tick = () => (n-- ? requestAnimationFrame(tick) : done()); tick(); })"
+    )
+    draft, answer = page.evaluate("[draft, seen()]")
+    assert draft["marks"] == ["[1]", "[2]", "[1]"]
+    assert len(draft["rooms"]) == 4
+    assert answer == draft
+    at = page.evaluate("confirmedAt")
+    assert sum(value for begun, value in page.evaluate("shifts") if begun > at - 100) < SHIFT_MOST
+
+
 def test_who_reads_and_marks_words_is_left_alone(walker: Person) -> None:
     """What is marked in a draft stays marked while it grows and when it is ready; who has scrolled up stays there, and comes
     back by one press."""

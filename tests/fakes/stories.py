@@ -32,7 +32,7 @@ from tests.fakes.script import (
     whole_answer,
     words,
 )
-from tests.fakes.treatise import TREATISE
+from tests.fakes.treatise import FORMULAS, TREATISE
 from tests.plans import plan_json
 
 TOKEN_CHARS = 5
@@ -112,6 +112,12 @@ def _treatise(rest: list[str]) -> Script:
     return play(Paced(pieces, 1000 / float(rest[0] if rest else 8)), FIN("stop"), USAGE(9, len(pieces)), DONE)
 
 
+def _formulas(rest: list[str]) -> Script:
+    """`formulas MS`: displayed formulas and footnotes between words, in the same pieces."""
+    pieces = tuple(T(FORMULAS[at : at + 7]) for at in range(0, len(FORMULAS), 7))
+    return play(Paced(pieces, 1000 / float(rest[0] if rest else 8)), FIN("stop"), USAGE(9, len(pieces)), DONE)
+
+
 def _reason(_: list[str]) -> Script:
     steps: list[Step] = []
     for word in words("First I look at the question. Then I look for a short and true reply."):
@@ -164,6 +170,7 @@ STORIES: dict[str, Callable[[list[str]], Script]] = {
     "mull": _mull,
     "tokens": _tokens,
     "treatise": _treatise,
+    "formulas": _formulas,
     "rest": lambda _: whole_answer(COACH, ms=10),
     "eat": lambda _: whole_answer(MEAL, ms=60),
     "careful": lambda _: whole_answer(SAFE, ms=60),

@@ -78,3 +78,36 @@ week 2   x . x x
 
 That is all there is to say of it, and the rest is practice. Come back when the numbers stop moving, and bring the notes.
 """
+
+FORMULAS = r"""What the sets of one month come to[^sum], as one who counts[^books] would write it:
+
+$$
+V = \sum_{i=1}^{n} \frac{w_i \cdot r_i}{1 + \frac{t_i}{90}}
+$$
+
+Four weeks of it are a column, and the next month is that column, turned[^sum]:
+
+\[
+\begin{pmatrix} w_1 \\ w_2 \\ w_3 \\ w_4 \end{pmatrix}
+= \begin{pmatrix}
+1 & 0 & 0 & 0 \\
+0 & 1 & 0 & 0 \\
+0 & 0 & 1 & 0 \\
+0 & 0 & 0 & \frac{1}{2}
+\end{pmatrix} v
+\]
+
+$$ x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a} $$
+
+$$
+\begin{aligned}
+a &= b + c \\
+d &= e
+\end{aligned}
+$$
+
+The last week is half of the others, so that the body has time for what it has learned. Whoever leaves it out gains a week
+and loses a month; whoever takes it twice loses nothing but patience. All the rest is a matter of sleep, of food and of time.
+
+[^sum]: Only those that were clean.
+"""

@@ -24,7 +24,7 @@ test("maths keeps its place until the answer sets it", () => {
 });
 
 test("a formula that is still being written is one already", () => {
-  assert.equal(md.render("x\n\n\\[\n\\frac{1}"), '<p>x</p>\n<div class="math" tabindex="0"><code class="tex">\\frac{1}</code></div>\n');
+  assert.equal(md.render("x\n\n\\[\n\\frac{1}"), '<p>x</p>\n<div class="math tall-5" tabindex="0"><code class="tex">\\frac{1}</code></div>\n');
 });
 
 test("a line that begins a formula ends the search for the last one's end", () => {

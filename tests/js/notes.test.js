@@ -35,3 +35,8 @@ test("half a mark, and a note without a word, are not shown yet", () => {
   assert.equal(settle("x\n\n[^1]:"), "x\n\n");
   assert.equal(settle("a claim[^1]"), "a claim[^1]");
 });
+
+test("a mark keeps its number, whatever stands beside it, and a note takes none away", () => {
+  assert.equal(md.render("a[^1]: b[^1]"), `<p>a${mark(1)}: b${mark(1)}</p>\n`);
+  assert.equal(md.render("[^a]: one\n\nx[^b] y[^a]"), `${note(1, "one")}<p>x${mark(1)} y${mark(2)}</p>\n`);
+});

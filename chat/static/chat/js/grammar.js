@@ -5,6 +5,7 @@
  */
 import { language } from "#chat/blocks";
 import { TooMuch, beginEffort, take } from "#chat/effort";
+import { LEAST, height } from "#chat/height";
 import { addNotes } from "#chat/notes";
 
 const IMAGE_SOURCE = /^(?:data:image\/(?:png|gif|jpeg|webp);|\/(?![/\\]))/i;
@@ -51,8 +52,10 @@ export function makeGrammar(MarkdownIt) {
   rules.code_block = (/** @type {any[]} */ tokens, /** @type {number} */ at) => code(tokens[at].content, "");
   rules.table_open = () => '<div class="table" tabindex="0"><table>\n';
   rules.table_close = () => "</table></div>\n";
-  rules.math_block = (/** @type {any[]} */ tokens, /** @type {number} */ at) =>
-    `<div class="math" tabindex="0"><code class="tex">${escape(tokens[at].content)}</code></div>\n`;
+  rules.math_block = (/** @type {any[]} */ tokens, /** @type {number} */ at) => {
+    const steps = height(tokens[at].content);
+    return `<div class="math${steps > LEAST ? ` tall-${steps}` : ""}" tabindex="0"><code class="tex">${escape(tokens[at].content)}</code></div>\n`;
+  };
   rules.math_inline = (/** @type {any[]} */ tokens, /** @type {number} */ at) =>
     `<code class="tex">${escape(tokens[at].content)}</code>`;
   rules.plain = (/** @type {any[]} */ tokens, /** @type {number} */ at) => escape(tokens[at].content);

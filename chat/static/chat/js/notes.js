@@ -5,19 +5,21 @@
  * numbers in its environment under "notes", which the painter hands on from paint to paint.
  */
 
-const MARK = /^\[\^([^\]\s[]{1,60})\](?!:)/;
+const MARK = /^\[\^([^\]\s[]{1,60})\]/;
 const NOTE = /^\[\^([^\]\s[]{1,60})\]:[ \t]*/;
 const MARK_CHARS_MAX = 64;
 
 /**
  * @param {any} env
  * @param {string} label
+ * @param {boolean} isMark a note alone takes no number away from the marks that are still to come
  */
-function number(env, label) {
+function number(env, label, isMark) {
   const notes = (env.notes ??= new Map());
   const key = label.toUpperCase();
-  if (!notes.has(key)) notes.set(key, notes.size + 1);
-  return notes.get(key);
+  const found = notes.get(key) ?? notes.size + 1;
+  if (isMark) notes.set(key, found);
+  return found;
 }
 
 /** @param {any} md */
@@ -39,7 +41,7 @@ export function addNotes(md) {
 function numbers(state) {
   for (const token of state.tokens)
     for (const each of token.type === "note_open" ? [token] : (token.children ?? []))
-      if (each.type === "note_open" || each.type === "note_mark") each.meta = number(state.env, each.meta);
+      if (each.type === "note_open" || each.type === "note_mark") each.meta = number(state.env, each.meta, each.type === "note_mark");
 }
 
 /**
