@@ -112,6 +112,11 @@ def _treatise(rest: list[str]) -> Script:
     return play(Paced(pieces, 1000 / float(rest[0] if rest else 8)), FIN("stop"), USAGE(9, len(pieces)), DONE)
 
 
+def _lecture(_: list[str]) -> Script:
+    """`lecture`: the treatise, and then numbered words until the test says so."""
+    return play(Paced((T(TREATISE), T("\n\n")), 100), Held("content", 20), FIN("stop"), DONE)
+
+
 def _formulas(rest: list[str]) -> Script:
     """`formulas MS`: displayed formulas and footnotes between words, in the same pieces."""
     pieces = tuple(T(FORMULAS[at : at + 7]) for at in range(0, len(FORMULAS), 7))
@@ -170,6 +175,7 @@ STORIES: dict[str, Callable[[list[str]], Script]] = {
     "mull": _mull,
     "tokens": _tokens,
     "treatise": _treatise,
+    "lecture": _lecture,
     "formulas": _formulas,
     "rest": lambda _: whole_answer(COACH, ms=10),
     "eat": lambda _: whole_answer(MEAL, ms=60),
