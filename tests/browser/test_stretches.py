@@ -58,8 +58,9 @@ def test_an_old_message_is_opened_with_what_stands_around_it(walker: Person, ser
     page, url = walker.page, long_conversation(server, walker.name, 100)
     page.goto(f"{walker.url}/search/?q=%22question+30%3F%22")
     page.locator("a.hit").first.click()
+    # First that: the hit, too, has the words.
+    expect(page).to_have_url(re.compile(rf"^{re.escape(url)}\?at=[0-9a-f-]+#m-[0-9a-f-]+$"))
     expect(page.get_by_text("Question 30?", exact=True)).to_be_in_viewport()
-    assert re.fullmatch(rf"{re.escape(url)}\?at=[0-9a-f-]+#m-[0-9a-f-]+", page.url)
     hash_ = page.url.partition("#")[2]
     # The same by a link that knows only the conversation, as somebody wrote it down.
     page.goto("about:blank")
