@@ -115,6 +115,21 @@ def google_client(chunks: list[bytes], _wire: str) -> Texts:
     return got.texts()
 
 
+def interactions_client(chunks: list[bytes], _wire: str) -> Texts:
+    """The same client's plain stream of events."""
+    genai, types = importlib.import_module("google.genai"), importlib.import_module("google.genai.types")
+    options = types.HttpOptions(httpx_client=_client(importlib.import_module("httpx"), chunks))
+    client = genai.Client(api_key="x", http_options=options)
+    got = Texted()
+    for event in client.interactions.create(model="gemini-3-flash", input="x", stream=True):
+        if event.event_type == "step.delta":
+            if event.delta.type == "text":
+                got.answer.append(event.delta.text)
+            elif event.delta.type == "thought_summary":
+                got.reasoning.append(event.delta.content.text)
+    return got.texts()
+
+
 # --- what people write by hand --------------------------------------------------------------------------------
 def _put_chat(got: Texted, event: dict[str, Any]) -> None:
     for choice in event["choices"]:
@@ -141,11 +156,20 @@ def _put_google(got: Texted, event: dict[str, Any]) -> None:
             (got.reasoning if part.get("thought") else got.answer).append(part["text"])
 
 
+def _put_interactions(got: Texted, event: dict[str, Any]) -> None:
+    delta = event.get("delta") or {}
+    if delta.get("type") == "text":
+        got.answer.append(delta["text"])
+    elif delta.get("type") == "thought_summary":
+        got.reasoning.append(delta["content"]["text"])
+
+
 _PUT: dict[str, Callable[[Texted, dict[str, Any]], None]] = {
     "openai_chat": _put_chat,
     "openai_responses": _put_responses,
     "anthropic": _put_anthropic,
     "google": _put_google,
+    "google_interactions": _put_interactions,
 }
 
 
@@ -207,6 +231,16 @@ class _Google(msgspec.Struct):
     candidates: list[_GoogleCandidate]
 
 
+class _Step(msgspec.Struct):
+    type: str
+    text: str = ""
+    content: _GooglePart | None = None
+
+
+class _Interaction(msgspec.Struct):
+    delta: _Step | None = None
+
+
 def _payloads(chunks: list[bytes], border: bytes) -> Iterator[bytes]:
     """The data of each event, one line each; none of the standard's other rules."""
     rest = b""
@@ -260,11 +294,25 @@ def _floor_google(chunks: list[bytes], got: Texted) -> None:
                 (got.reasoning if part.thought else got.answer).append(part.text)
 
 
+def _floor_interactions(chunks: list[bytes], got: Texted) -> None:
+    decode = msgspec.json.Decoder(_Interaction).decode
+    for data in _payloads(chunks, b"\n\n"):
+        if data == b"[DONE]":
+            return
+        delta = decode(data).delta
+        if delta is not None:
+            if delta.type == "text":
+                got.answer.append(delta.text)
+            elif delta.content is not None:
+                got.reasoning.append(delta.content.text)
+
+
 _FLOORS: dict[str, Callable[[list[bytes], Texted], None]] = {
     "openai_chat": _floor_chat,
     "openai_responses": _floor_responses,
     "anthropic": _floor_anthropic,
     "google": _floor_google,
+    "google_interactions": _floor_interactions,
 }
 
 
@@ -287,6 +335,7 @@ READERS = (
     Reader("openai SDK", openai_client, {"openai_chat": 20, "openai_responses": 20}),
     Reader("anthropic SDK", anthropic_client, {"anthropic": 4}),
     Reader("google-genai", google_client, {"google": 40}),
+    Reader("google-genai, Interactions", interactions_client, {"google_interactions": 40}),
     Reader("httpx-sse + json", sse_library, dict.fromkeys(_PUT, 1.0)),
     Reader("splitter + msgspec", floor, dict.fromkeys(_PUT, 1 / 3)),
 )

@@ -195,11 +195,43 @@ def _google(reasoning: list[str], answer: list[str]) -> Iterator[bytes]:
         yield _data(chunk) + b"\r\n\r\n"
 
 
+def _interactions(reasoning: list[str], answer: list[str]) -> Iterator[bytes]:
+    numbers = iter(range(10_000_000))
+
+    def event(type_: str, **fields: Any) -> bytes:
+        body = {**fields, "event_type": type_, "event_id": f"CkW2vT0aXrZ9hQ{next(numbers):06d}"}
+        return f"event: {type_}\n".encode() + _data(body) + b"\n\n"
+
+    interaction: dict[str, Any] = {
+        "id": "v1_ChdiMVE0YVpfeEhKeVR2ZElQbXZXay1Bbw",
+        "status": "in_progress",
+        "object": "interaction",
+        "model": "gemini-3-flash",
+    }
+    yield event("interaction.created", interaction=interaction)
+    yield event("interaction.status_update", interaction_id=interaction["id"], status="in_progress")
+    yield event("step.start", index=0, step={"type": "thought"})
+    for text in reasoning:
+        thought = {"type": "thought_summary", "content": {"type": "text", "text": text}}
+        yield event("step.delta", index=0, delta=thought)
+    signature = {"type": "thought_signature", "signature": "ErUBCkYIBxgCIkDx0h5s3S9x"}
+    yield event("step.delta", index=0, delta=signature)
+    yield event("step.stop", index=0)
+    yield event("step.start", index=1, step={"type": "model_output"})
+    for text in answer:
+        yield event("step.delta", index=1, delta={"type": "text", "text": text})
+    yield event("step.stop", index=1)
+    usage = {"total_input_tokens": 21, "total_output_tokens": 16_000, "total_thought_tokens": 4_000}
+    yield event("interaction.completed", interaction={**interaction, "status": "completed", "usage": usage})
+    yield b"event: done\ndata: [DONE]\n\n"
+
+
 _WRITERS: dict[str, Callable[[list[str], list[str]], Iterator[bytes]]] = {
     "openai_chat": _chat,
     "openai_responses": _responses,
     "anthropic": _anthropic,
     "google": _google,
+    "google_interactions": _interactions,
 }
 WIRES = tuple(_WRITERS)
 """The wires that have a stream here."""

@@ -99,7 +99,7 @@ class GoogleInteractionsReader:
     def last_event(self) -> str | None:
         """The last event id, from which a stored interaction can be resumed; else the count of events."""
         if self._event_id is not None:
-            return self._event_id
+            return storable(self._event_id[:WORD_CHARS])
         return str(self.accepted) if self.accepted else None
 
     @property
@@ -115,21 +115,20 @@ class GoogleInteractionsReader:
         data = event.data
         if event.type == "error":
             return self._fail(data)
-        if not data.startswith("{"):
-            word = data.strip()
-            # `[DONE]` follows the completed event; by itself it proves nothing.
-            if not word or word[0] == ":" or word == "[DONE]":
+        try:
+            found = _decode(data)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            lenient = _leniently(data)
+            if lenient is None:
                 return _NOTHING
-        found = _read(data)
-        if found is None:
-            return _NOTHING
+            found = lenient
         type_ = found.event_type or event.type
         kind = _KINDS.get(type_)
         if kind is None and (type_ == "error" or found.error):
             return self._fail(data)
         self.accepted += 1
         if found.event_id:
-            self._event_id = storable(found.event_id[:WORD_CHARS])
+            self._event_id = found.event_id
         if kind == "delta":
             step = self._steps.get(found.index)
             return self._read_delta(step, found.delta) if found.delta is not None else _NOTHING
@@ -162,7 +161,11 @@ class GoogleInteractionsReader:
 
     def _read_delta(self, step: Step, delta: _StepDelta) -> list[Delta]:
         if delta.type == "text":
-            return self._say(step, step.kind, delta.text)
+            kind, text = step.kind, delta.text
+            if not text or kind is None:
+                return _NOTHING
+            step.pieces.append(text)
+            return [TextDelta(kind, step.number, text)]
         if delta.type == "thought_summary":
             step.type = step.type or "thought"
             return self._say(step, PartKind.reasoning, as_text((as_dict(delta.content) or {}).get("text")))
@@ -247,12 +250,12 @@ class GoogleInteractionsReader:
         return _NOTHING
 
 
-def _read(data: str) -> _Event | None:
+def _leniently(data: str) -> _Event | None:
     """Return the event; None for JSON that is no object. Raises `MalformedStream` for what is not JSON."""
-    try:
-        return _decode(data)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        pass
+    word = data.strip()
+    # `[DONE]` follows the completed event; by itself it proves nothing.
+    if not word or word[0] == ":" or word == "[DONE]":
+        return None
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
