@@ -117,7 +117,7 @@ def test_the_process_stands_back_and_writes_nobodys_text(running: LocalModel) ->
     """Pages come before tokens, and a prompt never lands in a log file."""
     post(running, {"messages": [{"role": "user", "content": "kumquat"}], "max_tokens": 8})
 
-    assert psutil.Process(running.pid).nice() == 10
+    assert psutil.Process(running.pid).nice() == min(19, psutil.Process().nice() + 10)
     assert "kumquat" not in running.log.read_text()
 
 
