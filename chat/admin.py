@@ -18,6 +18,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+import chat.credentials  # noqa: F401 (its pages come along)
 from chat import catalogue
 from chat.audit import NOTHING, AskedBy, Base, Called, ReadOnly, link, table, timeline
 from chat.models import (
