@@ -85,3 +85,9 @@ def tunable(name: str, model_id: str) -> bool:
     """Whether this model takes a temperature; one that is gone is not asked anything."""
     found = find(f"{name}:{model_id}")
     return found is not None and found[1].tunable
+
+
+def plans(name: str, model_id: str) -> bool:
+    """Whether this model is large enough for a training plan; one that is gone is refused for that."""
+    found = find(f"{name}:{model_id}")
+    return found is None or found[1].plans

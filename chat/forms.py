@@ -15,8 +15,9 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from chat import attachments, catalogue
+from chat import attachments, catalogue, flows
 from chat.models import AttachmentKind, Preferences, Preset
+from chat.planning import wants_plan
 from chat.tuning import Tuning
 
 if TYPE_CHECKING:
@@ -148,11 +149,21 @@ class AskForm(forms.Form):
             raise ValidationError(
                 _("This model cannot see pictures. Choose another model, or send the message without them.")
             )
+        if not catalogue.plans(endpoint, model) and self._is_for_plan(str(cleaned.get("text", ""))):
+            raise ValidationError(
+                _("This model is too small to make a training plan. Choose another one, or ask for less.")
+            )
         if cleaned.get("temperature") is not None and model and not catalogue.tunable(endpoint, model):
             raise ValidationError(
                 _("This model sets its temperature by itself. Leave that to it, or choose another model.")
             )
         return cleaned
+
+    def _is_for_plan(self, text: str) -> bool:
+        """By the button or in words, where this installation makes plans."""
+        if flows.plans_of(flows.current(settings.SYSTEM_PROMPT, settings.MATERIAL)) is None:
+            return False
+        return self.data.get("flow") == "plan" or wants_plan(text)
 
     @property
     def tuning(self) -> Tuning | None:

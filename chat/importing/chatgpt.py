@@ -8,7 +8,9 @@ not, and are counted. Nodes that are left out hand their children on to their pa
 """
 
 import datetime as dt
+import json
 from collections import Counter
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from chat.importing.shape import (
@@ -53,7 +55,7 @@ def is_theirs(value: dict[str, Any]) -> bool:
 
 def read(value: dict[str, Any], *, now: dt.datetime) -> Talk:
     """Raises `NotReadable`."""
-    source = value.get("conversation_id") or value.get("id")
+    source = value.get("conversation_id") or value.get("id") or _content_id(value)
     if not isinstance(source, str) or not source or len(source) > SOURCE_CHARS - len("chatgpt:"):
         raise NotReadable("no_id")
     created = time_of(value.get("create_time"), now)
@@ -74,6 +76,12 @@ def read(value: dict[str, Any], *, now: dt.datetime) -> Talk:
         is_archived=value.get("is_archived") is True,
         left_out=left_out,
     )
+
+
+def _content_id(value: dict[str, Any]) -> str:
+    """What stands for the id that a file leaves out: the same conversation has the same one each time."""
+    content = [value.get(name) for name in ("create_time", "mapping")]
+    return f"content-{sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}"
 
 
 def _node(key: str, value: dict[str, Any], created: dt.datetime) -> _Node:

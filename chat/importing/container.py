@@ -9,6 +9,7 @@ import codecs
 import datetime as dt
 import json
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -25,6 +26,9 @@ PIECE_BYTES = 64 * 1024
 # The decoder lets no other thread run while it reads one conversation: this much takes it some 0.2 s.
 MOST_CONVERSATION_BYTES = 16 * 1024 * 1024
 MOST_FILE_BYTES = 32 * 1024 * 1024
+HEAD_CHARS = 1000
+# A list or an object, whose first sign after the brace is a name's quote: else it is no JSON, and was not cut off either.
+_BEGINS_AS_JSON = re.compile(r'\s*+(?:\[\s*+)*+(?:\{\s*+(?:["}]|\Z)|\Z)')
 MEMBER = "conversations.json"
 # What an archive, or one of the three ways in which it may be packed, says of itself when it is broken.
 BROKEN = (
@@ -105,7 +109,9 @@ def _files(archive: zipfile.ZipFile, most_bytes: int) -> own.Fetch:
 
 def _elements(file: IO[bytes], most_bytes: int) -> Iterator[str]:
     reader = JsonArrayReader(MOST_CONVERSATION_BYTES)
+    head = ""
     for text in _texts(file, most_bytes):
+        head = head or text[:HEAD_CHARS]
         is_too_long = False
         try:
             events = reader.feed(text)
@@ -119,7 +125,7 @@ def _elements(file: IO[bytes], most_bytes: int) -> Iterator[str]:
         if is_too_long:
             raise NotTaken("conversation_too_long")
     if any(event.type == REST for event in reader.close()):
-        raise NotTaken("cut")
+        raise NotTaken("cut" if _BEGINS_AS_JSON.match(head) else "not_json")
 
 
 def _texts(file: IO[bytes], most_bytes: int) -> Iterator[str]:

@@ -108,13 +108,15 @@ class Secret:
 class Model(msgspec.Struct, frozen=True):
     """One model that an endpoint offers: the provider's name and the one that a person reads.
 
-    `sees`: it takes pictures. `tunable`: it takes a temperature; models that reason refuse one.
+    `sees`: it takes pictures. `tunable`: it takes a temperature; models that reason refuse one. `plans`: it is large enough
+    for an object with a form, such as a training plan.
     """
 
     id: str
     label: str
     sees: bool = False
     tunable: bool = True
+    plans: bool = True
 
 
 class Endpoint(msgspec.Struct, frozen=True):

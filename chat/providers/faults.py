@@ -31,11 +31,14 @@ _PASSING = frozenset(_PASSING_TEXT.split())
 # Words for what does not pass by itself; they win over a passing status such as 429.
 _LASTING = re.compile(
     r"insufficient_quota|credit_balance_exhausted|spend_limit|usage_limit|billing|quota_exceeded|context_length"
+    r"|exceed_context_size"
     r"|invalid_request|invalid_api_key|content_filter|model_not_found|payment"
 )
 _QUOTA = re.compile(
     r"insufficient_quota|credit_balance|spend_limit|usage_limit|billing|quota_exceeded|payment"
 )
+# OpenAI's word and its many followers'; llama.cpp's own, which is also the local model's server.
+_TOO_LONG = ("context_length", "exceed_context_size")
 _FILTERED = frozenset({"content_filter", "responsibleaipolicyviolation"})
 
 # What looks like a credential: known prefixes, bearer tokens, what follows "key", long mixed strings.
@@ -69,6 +72,11 @@ class Fault(msgspec.Struct, frozen=True):
     def is_filtered(self) -> bool:
         """Whether the prompt itself was refused."""
         return any(word in _FILTERED for word in self.words)
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the prompt is more than the model can hold."""
+        return any(told in word for word in self.words for told in _TOO_LONG)
 
     @property
     def is_passing(self) -> bool:
@@ -128,7 +136,7 @@ def trim(text: str) -> str:
 def _http_reason(status: int, fault: Fault) -> Reason:
     if fault.is_quota or status == 402:
         return Reason.quota
-    if any("context_length" in word for word in fault.words):
+    if fault.is_too_long:
         return Reason.context_window
     by_status = {
         401: Reason.unauthorized,

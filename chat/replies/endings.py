@@ -52,7 +52,8 @@ REASONS: dict[str, Ending] = {
     "context_window": Ending(
         "limit",
         _(
-            "This conversation no longer fits into the model. Start a new one, or choose a roomier model below."
+            "This conversation no longer fits into the model. Shorten your message, start a new conversation, or choose "
+            "a roomier model below."
         ),
         anew=True,
     ),
@@ -105,7 +106,7 @@ REASONS: dict[str, Ending] = {
         "failed", _("The provider does not know this model any more. Choose another one below.")
     ),
     "connect_failed": Ending("failed", _("We could not reach the model.")),
-    "http_error": Ending("failed", _("The provider turned this request down.")),
+    "http_error": Ending("failed", _("The model's server turned this request down.")),
     "bad_response": Ending("failed", _("The provider answered, but not with a reply.")),
     "malformed_stream": Ending("failed", _("What the provider sent could not be read.")),
     "event_too_large": Ending("failed", _("The reply was larger than this server accepts.")),

@@ -14,6 +14,8 @@ class Choice(NamedTuple):
     endpoint: str
     model: str
     label: str
+    sees: bool = False
+    plans: bool = True
 
     @property
     def value(self) -> str:
@@ -34,7 +36,10 @@ def groups() -> list[Group]:
         Group(
             endpoint.name,
             endpoint.label,
-            [Choice(endpoint.name, model.id, model.label or model.id) for model in endpoint.models],
+            [
+                Choice(endpoint.name, model.id, model.label or model.id, model.sees, model.plans)
+                for model in endpoint.models
+            ],
         )
         for endpoint in catalogue.endpoints().values()
         if endpoint.models

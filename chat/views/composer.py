@@ -40,8 +40,12 @@ class Composer:
 
     @property
     def makes_plans(self) -> bool:
-        """Whether this installation's flow has one for plans."""
-        return flows.plans_of(flows.current(settings.SYSTEM_PROMPT)) is not None
+        """Whether this installation's flow has one for plans, and a model to make them."""
+        has_flow = flows.plans_of(flows.current(settings.SYSTEM_PROMPT)) is not None
+        # Without any model the button stands there, and is off, like Ask.
+        return has_flow and (
+            not self.groups or any(choice.plans for group in self.groups for choice in group.choices)
+        )
 
     @property
     def temperatures(self) -> list[tuple[str, Any, bool]]:

@@ -94,9 +94,21 @@ def report(request: HttpRequest, import_id: UUID) -> HttpResponse:
     context: dict[str, Any] = {
         "row": row,
         "is_interrupted": runs.is_interrupted(row, timezone.now()),
+        "nothing": _nothing(row) if row.ended and not row.came else "",
         "fault": FAULTS.get(row.fault, row.fault),
         "refusals": [(title, REFUSALS.get(why, why)) for title, why in row.refusals],
         "untold": row.refused - len(row.refusals),
         "left_out": [(LEFT_OUT.get(why, why), count) for why, count in sorted(row.left_out.items()) if count],
     }
     return render(request, "chat/import_report.html", context)
+
+
+def _nothing(row: Import) -> str:
+    """That nothing was taken, and why, where the fault of the file does not say it already."""
+    if row.already and row.refused:
+        return _("Nothing new was taken: what was not here already was refused, for the reasons below.")
+    if row.already:
+        return _("Nothing new was taken: what was read was here already.")
+    if row.refused:
+        return _("Nothing was taken: every conversation was refused, for the reasons below.")
+    return _("Nothing was taken from this file.")

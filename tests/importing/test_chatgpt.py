@@ -133,6 +133,19 @@ def test_what_the_person_never_saw_stays_away() -> None:
     assert chatgpt.read(value, now=NOW).left_out == Counter({"hidden": 1, "before_question": 1})
 
 
+def test_one_without_an_id_is_known_by_its_content() -> None:
+    """A second import of the same file must not bring it twice, and another conversation must not pass for it."""
+    first, again, other = (
+        chatgpt.read(value, now=NOW).source
+        for value in (
+            plain(conversation_id=None),
+            plain(conversation_id=None),
+            plain(conversation_id=None, create_time=5),
+        )
+    )
+    assert (first == again, first == other, first.startswith("chatgpt:content-")) == (True, False, True)
+
+
 def ring() -> dict[str, Any]:
     return talk(node("a", "b", "user", "x"), node("b", "a", "user", "y"))
 
@@ -141,7 +154,6 @@ def ring() -> dict[str, Any]:
     ("value", "why"),
     [
         (ring(), "ring"),
-        (plain(conversation_id=None), "no_id"),
         (plain(conversation_id=7), "no_id"),
         (plain(mapping=[]), "wrong_type"),
         (plain(mapping={"a": 7}), "wrong_type"),

@@ -81,6 +81,9 @@ def test_what_is_no_json_inside_is_refused() -> None:
     [
         (b"hello", "not_json"),
         (b"", "nothing"),
+        (b"{not json", "not_json"),
+        (b"[{not json", "not_json"),
+        (b"[ {", "cut"),
         (BOTH[:-5], "cut"),
         (b"[\xff]", "not_utf8"),
         (b"PK\x03\x04nonsense", "archive"),

@@ -54,6 +54,7 @@ def test_a_file_and_its_report(
     assert "http-equiv" not in text
     text = bring(page, data, django_capture_on_commit_callbacks)
     assert ("0 conversations came" in text, "2 were here already" in text) == (True, True)
+    assert "what was not here already was refused, for the reasons below" in text
     assert Conversation.objects.count() == 2
     assert 'href="/import/' in page.get("/import/").content.decode()
     row = Import.objects.first()
@@ -73,7 +74,7 @@ def test_a_double_click_imports_once(page: Client, django_capture_on_commit_call
 
 def test_what_is_no_such_file_is_told(page: Client, django_capture_on_commit_callbacks: Any) -> None:
     text = bring(page, b"hello", django_capture_on_commit_callbacks)
-    assert "it is not JSON" in text
+    assert ("it is not JSON" in text, "Nothing was taken from this file." in text) == (True, True)
 
 
 def test_while_it_is_read_the_report_refreshes_itself(page: Client, ana: User) -> None:

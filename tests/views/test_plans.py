@@ -2,10 +2,14 @@
 
 import pytest
 from django.test import Client
+from msgspec.structs import replace
 
+from chat import catalogue
 from chat.models import Generation
+from chat.providers.base import Model
 from tests.plans import plan_json
 from tests.rows import ended, person, reading, sent
+from tests.visitors import SCRIPTED
 
 pytestmark = pytest.mark.django_db
 
@@ -40,6 +44,28 @@ def test_the_button_asks_for_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 'name="flow" value="plan"' in client.get("/").content.decode()
     assert client.post("/", {"text": "I like rowing", "flow": "plan"}).status_code in {302, 303}
     assert Generation.objects.get().flow == "plan"
+
+
+def test_a_model_too_small_for_plans_says_so_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a larger one, which keeps the button; by the button and in words. What it is asked else goes its way."""
+    small = Model("small", "Small", plans=False)
+    both = replace(SCRIPTED, models=(small, Model("large", "Large")))
+    monkeypatch.setattr(catalogue, "endpoints", lambda: {"scripted": both})
+    client = client_of(person())
+    told = {"model": "scripted:small", "text": "I like rowing"}
+    for asked in (told | {"flow": "plan"}, told | {"text": "Make me a training plan for rowing"}):
+        response = client.post("/", asked)
+        html = response.content.decode()
+        assert (response.status_code, "This model is too small to make a training plan." in html) == (
+            400,
+            True,
+        )
+        assert ('value="scripted:small" data-no-plans' in html, 'value="plan"' in html) == (True, True)
+    assert not Generation.objects.exists()
+    assert client.post("/", told).status_code == 303
+    assert Generation.objects.get().flow == "coach"
+    monkeypatch.setattr(catalogue, "endpoints", lambda: {"scripted": replace(both, models=(small,))})
+    assert 'value="plan"' not in client.get("/").content.decode()
 
 
 def test_no_button_where_no_plans_are_made(settings: object) -> None:
