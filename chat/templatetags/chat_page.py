@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models import F
 from django.templatetags.static import static
 from django.utils import timezone, translation
+from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -45,6 +46,16 @@ def styles(context: template.Context, *names: str) -> SafeString:
     """The rules of our own sheets, in the page itself; the policy knows them by the page's nonce."""
     rules_html = mark_safe(rules.sheet(*names))  # noqa: S308 our own files
     return format_html('<style nonce="{}">{}</style>', context["CSP_NONCE"], rules_html)
+
+
+@register.filter
+def when(at: dt.datetime | None) -> str:
+    """A time as `times.js` shows it: today by the clock, this year by the day, before that with the year."""
+    if not at:
+        return ""
+    day, today = timezone.localdate(at), timezone.localdate()
+    form = "H:i" if day == today else "j M" if day.year == today.year else "j M Y"
+    return date_format(timezone.localtime(at), form)
 
 
 @register.simple_tag

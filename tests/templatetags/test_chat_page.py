@@ -2,17 +2,26 @@
 
 import datetime as dt
 
+import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.template import Context, Template
 from django.utils import timezone
 
 from chat.models import Conversation
-from chat.templatetags.chat_page import by_age, icon
+from chat.templatetags.chat_page import by_age, icon, when
 
 
 def conversation(title: str, *, days: int) -> Conversation:
     now = timezone.now()
     return Conversation(title=title, updated=now - dt.timedelta(days=days))
+
+
+def test_a_time_is_read_as_with_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Today by the clock, this year by the day, before that with the year; without a time nothing."""
+    at = dt.datetime(2026, 11, 14, 9, 5, tzinfo=dt.UTC)
+    monkeypatch.setattr(timezone, "now", lambda: at)
+    times = (at, at - dt.timedelta(days=1), at.replace(year=2023), None)
+    assert [when(each) for each in times] == ["09:05", "13 Nov", "14 Nov 2023", ""]
 
 
 def test_stretches_of_time() -> None:

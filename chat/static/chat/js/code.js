@@ -1,14 +1,17 @@
 // @ts-check
-/** Blocks of code that are ready: copied by a button, wrapped by a switch. A draft gets neither. */
+/** Blocks of code that are whole: copied by a button, wrapped by a switch. A draft gets neither. */
+
+/** Nothing more will be written in these. */
+const WHOLE = '.reply:is([data-state="confirmed"], [data-state="edited"], [data-state="imported"])';
 
 /**
- * Give every block of code of a ready reply its two buttons; those that have them stay as they are.
+ * Give every block of code of a whole reply its two buttons; those that have them stay as they are.
  * @param {ParentNode} root
  * @param {HTMLTemplateElement | null} tools
  */
 export function dress(root, tools) {
   if (!tools) return;
-  for (const head of root.querySelectorAll('.reply[data-state="confirmed"] .code-head:not(:has(.code-tools))'))
+  for (const head of root.querySelectorAll(`${WHOLE} .code-head:not(:has(.code-tools))`))
     head.append(tools.content.cloneNode(true));
 }
 
