@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import datetime as dt
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -28,6 +28,11 @@ EVENT_STREAM = "text/event-stream"
 USER_AGENT = "Gymnasia"
 STREAM = "gymnasia.stream"
 KEEP_ALIVE_S = 5.0  # how long a connection lies idle for the next reply: providers close theirs soon, too
+READABLE = frozenset({"", "identity", "gzip", "deflate"})  # ways of packing a body that the client can undo
+SLICE_BYTES = (
+    16 * 1024
+)  # as much of a body as is read before everybody else has a turn: a few milliseconds' work
+RETRY_AFTER_MOST_S = 366 * 86_400.0
 LATE_S = 0.1  # a timer that comes later than this was not due to the provider
 LATE_GRACE_S = 1.0  # how long the kernel's buffers are read before silence is judged again
 
@@ -88,7 +93,13 @@ class Response:
     @property
     def is_event_stream(self) -> bool:
         kind = self.headers.get("content-type", "").split(";", 1)[0].strip().lower()
-        return self.status // 100 == 2 and kind == EVENT_STREAM
+        return self.status // 100 == 2 and kind == EVENT_STREAM and self._encoding in READABLE
+
+    @property
+    def kind(self) -> str:
+        """What the answer says that it is."""
+        kind = self.headers.get("content-type", "no content type")[:80]
+        return kind if self._encoding in READABLE else f"{kind} packed as {self._encoding[:20]}"
 
     @property
     def retry_after_s(self) -> float | None:
@@ -106,7 +117,10 @@ class Response:
                     patience.end()
                     if not piece:
                         return
-                    yield piece
+                    for slice_ in _slices(piece):
+                        yield slice_
+                        if slice_ is not piece:
+                            await asyncio.sleep(0)
             except asyncio.CancelledError:
                 if patience.is_our_cancellation():
                     raise Silent(f"no byte for {self._idle_timeout_s} s") from None
@@ -129,7 +143,11 @@ class Response:
 
     @property
     def _is_packed(self) -> bool:
-        return self.headers.get("content-encoding", "identity").lower() != "identity"
+        return self._encoding not in {"", "identity"}
+
+    @property
+    def _encoding(self) -> str:
+        return self.headers.get("content-encoding", "").strip().lower()
 
     @property
     def _stream(self) -> aiohttp.StreamReader:
@@ -147,6 +165,16 @@ class Response:
                     if len(data) >= at_most:
                         break
         return bytes(data[:at_most])
+
+
+def _slices(piece: bytes) -> Iterator[bytes]:
+    """The piece itself, nearly always. What has come at full speed, or was packed a hundred times smaller, is many: read in
+    one go it would hold up every page of the server."""
+    if len(piece) <= SLICE_BYTES:
+        yield piece
+        return
+    for at in range(0, len(piece), SLICE_BYTES):
+        yield piece[at : at + SLICE_BYTES]
 
 
 class _Patience:
@@ -338,11 +366,11 @@ def retry_after_s(value: str) -> float | None:
     except ValueError:
         pass
     else:
-        return max(0.0, seconds) if math.isfinite(seconds) else None
+        return min(max(0.0, seconds), RETRY_AFTER_MOST_S) if math.isfinite(seconds) else None
     try:
         at = parsedate_to_datetime(value)
     except ValueError:
         return None
     if at.tzinfo is None:  # "-0000": a time in UTC that says nothing about its place
         at = at.replace(tzinfo=dt.UTC)
-    return max(0.0, (at - dt.datetime.now(dt.UTC)).total_seconds())
+    return min(max(0.0, (at - dt.datetime.now(dt.UTC)).total_seconds()), RETRY_AFTER_MOST_S)

@@ -1,12 +1,15 @@
 """How long the way out waits: as long as a provider asks for, and for an answer that drips never without an end."""
 
+import asyncio
+import gzip
+import itertools
 import time
 
 import pytest
 import time_machine
 
 from chat.providers.base import UpstreamRequest
-from chat.upstream import Garbled, NotReached, Upstream, retry_after_s
+from chat.upstream import SLICE_BYTES, Garbled, NotReached, Upstream, retry_after_s
 from tests.fakes.provider import ScriptedProvider
 from tests.fakes.script import Script, Stall, T, Wait, headless, play
 
@@ -29,6 +32,7 @@ def asked(provider: ScriptedProvider) -> UpstreamRequest:
         ("soon", None),
         ("Mon, 99 Nov 2026", None),
         ("nan", None),
+        ("1e308", 366 * 86_400),
         ("inf", None),
     ],
 )
@@ -36,6 +40,44 @@ def asked(provider: ScriptedProvider) -> UpstreamRequest:
 def test_retry_after_is_seconds_or_a_date(value: str, seconds: float | None) -> None:
     """RFC 9110, 10.2.3; what is neither says nothing, and nobody waits for ever."""
     assert retry_after_s(value) == seconds
+
+
+@pytest.mark.parametrize("packing", ["", "gzip"])
+async def test_a_flood_leaves_everybody_else_their_turns(packing: str) -> None:
+    """Packed it is a thousandth on the line: read in one go, every page of the server waited a minute for it."""
+    upstream = Upstream(connect_timeout_s=5, idle_timeout_s=5)
+    flood = b":\n\n" * 1_000_000
+    headers = {"Content-Type": "text/event-stream"} | ({"Content-Encoding": packing} if packing else {})
+    with ScriptedProvider(Script((gzip.compress(flood) if packing else flood,), headers=headers)) as provider:
+        async with upstream.open(asked(provider)) as response:
+            turns = 0
+
+            async def others() -> None:
+                nonlocal turns
+                while True:
+                    turns += 1
+                    await asyncio.sleep(0)
+
+            async with asyncio.TaskGroup() as group:
+                other = group.create_task(others())
+                seen = [(len(piece), turns) async for piece in response.chunks()]
+                other.cancel()
+    await upstream.aclose()
+    assert sum(size for size, _ in seen) == len(flood)
+    assert max(size for size, _ in seen) <= SLICE_BYTES
+    read = 0
+    for (size, before), (_, after) in itertools.pairwise(seen):
+        read = 0 if after > before else read + size
+        assert read <= SLICE_BYTES
+
+
+async def test_a_way_of_packing_that_cannot_be_undone_is_no_event_stream() -> None:
+    upstream = Upstream(connect_timeout_s=5, idle_timeout_s=5)
+    headers = {"Content-Type": "text/event-stream", "Content-Encoding": "br"}
+    with ScriptedProvider(Script((b"\x8b\x02\x80data",), headers=headers)) as provider:
+        async with upstream.open(asked(provider)) as response:
+            assert (response.is_event_stream, response.kind) == (False, "text/event-stream packed as br")
+    await upstream.aclose()
 
 
 async def test_a_drip_of_headers_or_of_an_error_is_no_answer() -> None:

@@ -183,8 +183,7 @@ class Runner:
         body = await response.body(at_most=self.parts.conf.max_error_body_bytes)
         verdict = wire.http_error(response.status, dict(response.headers), body)
         if response.status // 100 == 2:
-            kind = response.headers.get("content-type", "no content type")[:80]
-            detail = f"expected an event stream, got {kind}; {verdict.detail}"
+            detail = f"expected an event stream, got {response.kind}; {verdict.detail}"
             verdict = Verdict(Outcome.failed, Reason.bad_response, verdict.provider_reason, False, detail)
         wait_s = response.retry_after_s
         return Refusal(verdict, verdict.retry_after_s if wait_s is None else wait_s)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import time
+import zlib
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.fakes.provider import ScriptedProvider
 from tests.fakes.script import (
     DONE,
     FIN,
+    SSE_HEADERS,
     Cut,
     Reset,
     Script,
@@ -144,6 +146,19 @@ async def test_silence_and_pings_alone_are_a_stall(
     engine = await make_engine(no_progress_timeout_s=0.2)
     pings = [step for _ in range(100) for step in (b": ping\n\n", Wait(20))]
     provider.script = play(T("One "), *pings)
+    row = await until(engine, await ask(engine, person), "incomplete")
+    assert (row.reason, row.checkpoint.answer) == ("stalled", "One ")
+
+
+async def test_a_flood_of_pings_is_a_stall_too(
+    make_engine: Make, provider: ScriptedProvider, person: AbstractBaseUser
+) -> None:
+    """Though there is always something to read, and far behind it a whole answer."""
+    engine = await make_engine(no_progress_timeout_s=0.2)
+    packer = zlib.compressobj(wbits=31)
+    packed = packer.compress(T("One ")) + packer.compress(b":\n\n" * 20_000_000)
+    packed += packer.compress(FIN("stop") + DONE) + packer.flush()
+    provider.script = Script((packed,), headers={**SSE_HEADERS, "Content-Encoding": "gzip"})
     row = await until(engine, await ask(engine, person), "incomplete")
     assert (row.reason, row.checkpoint.answer) == ("stalled", "One ")
 
