@@ -16,7 +16,7 @@ from chat.providers.base import Endpoint, Model, Secret
 
 __all__ = ["ENDPOINTS", "BadEndpointError", "Endpoint", "Model", "available", "seeing", "setting"]
 
-LOCAL_MODEL = Model("SmolLM2-135M-Instruct", "SmolLM2 135M (local, English)", plans=False)
+LOCAL_MODEL = Model("SmolLM2-135M-Instruct", "SmolLM2 135M (local, EN)", plans=False)
 
 OPENAI = Endpoint(
     name="openai",

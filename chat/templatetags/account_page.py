@@ -23,12 +23,15 @@ LABELS: dict[str, str | Promise] = {
     "code": _("Code"),
     "name": _("What you call it"),
 }
+PASSWORDS = {"oldpassword", "password1", "password2"}
 
 
 @register.filter
 def label_of(field: BoundField) -> str | Promise:
     """The field's name in our words; one that we have no words for keeps its own."""
     optional = "" if field.field.required else "_optional"
+    if field.name in PASSWORDS:
+        return str(field.label).capitalize()  # allauth writes them as titles
     return LABELS.get(field.name + optional) or LABELS.get(field.name) or field.label
 
 

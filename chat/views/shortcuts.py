@@ -27,7 +27,7 @@ SHORTCUTS = (
     Shortcut("", ("Esc",), _("Stop the reply")),
     Shortcut("new", ("Ctrl", "Shift", "O"), _("New conversation")),
     Shortcut("search", ("Ctrl", "K"), _("Search")),
-    Shortcut("line", ("Shift", "Esc"), _("Go to the line")),
+    Shortcut("line", ("Shift", "Esc"), _("Go to the message box")),
     Shortcut("copy", ("Ctrl", "Shift", "C"), _("Copy the last answer")),
     Shortcut("edit", ("Ctrl", "Shift", "E"), _("Edit your last message")),
     Shortcut("shortcuts", ("Ctrl", "/"), _("Show this list")),

@@ -53,7 +53,7 @@ def test_a_file_and_its_report(
         assert said in text
     assert "http-equiv" not in text
     text = bring(page, data, django_capture_on_commit_callbacks)
-    assert ("0 conversations came" in text, "2 were here already" in text) == (True, True)
+    assert ("No new conversation came" in text, "2 were here already" in text) == (True, True)
     assert "what was not here already was refused, for the reasons below" in text
     assert Conversation.objects.count() == 2
     assert 'href="/import/' in page.get("/import/").content.decode()

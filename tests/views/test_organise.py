@@ -189,7 +189,7 @@ def test_what_is_pinned_stands_first_in_the_list_of_all(page: Client, ana: User)
         sent(ana, text)
     conversations.pin(Conversation.objects.get(title="Ants?"), on=True)
     text = page.get("/conversations/").content.decode().split("<main")[1]
-    places = [text.index(word) for word in ("Pinned", "Ants?", "The others", "Cats?", "Bees?")]
+    places = [text.index(word) for word in ("Pinned", "Ants?", "Other conversations", "Cats?", "Bees?")]
     assert places == sorted(places)
 
 
