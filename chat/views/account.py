@@ -11,6 +11,7 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import get_adapter
 from allauth.usersessions.models import UserSession
 from django.conf import settings as configuration
+from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Count
@@ -18,11 +19,12 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from chat import people, takeout
-from chat.models import Conversation
+from chat import flows, people, takeout
+from chat.models import Conversation, Plan
 from chat.views.answers import SeeOther
 from chat.views.exports import of_file
 
@@ -45,6 +47,9 @@ def settings(request: HttpRequest) -> HttpResponse:
         "sends_mail": configuration.SENDS_MAIL,
         "has_languages": len(configuration.LANGUAGES) > 1,
         "passkeys": kinds.get(Authenticator.Type.WEBAUTHN, 0),
+        # Of another flow than the coach's there are none, but for those that were made before.
+        "has_plans": flows.plans_of(flows.current(configuration.SYSTEM_PROMPT)) is not None
+        or Plan.objects.filter(user_id=request.user.pk).exists(),
         "has_app": Authenticator.Type.TOTP in kinds,
         "codes": len(codes.wrap().get_unused_codes()) if codes else None,
         "sessions": UserSession.objects.filter(user_id=request.user.pk).count(),
@@ -81,4 +86,5 @@ def delete(request: HttpRequest) -> HttpResponse:
     person = request.user
     logout(request)
     people.delete(person)
+    messages.success(request, _("Your account and all that was in it are gone."))
     return SeeOther(reverse("account_login"))

@@ -35,6 +35,12 @@ EXAMPLES = (
     gettext_lazy("Explain progressive overload in plain words"),
     gettext_lazy("What should I eat before a morning run?"),
 )
+OTHER_EXAMPLES = (
+    gettext_lazy("Explain compound interest in plain words"),
+    gettext_lazy("Write a friendly note to the neighbours about a noisy evening"),
+    gettext_lazy("What should I see in Lisbon in one day?"),
+)
+"""Where the team's own prompt answers, who is no coach."""
 
 
 @never_cache
@@ -194,7 +200,7 @@ def _home(request: HttpRequest, composer: Composer, status: int = 200) -> HttpRe
     context: dict[str, Any] = {
         "home": True,
         "composer": composer,
-        "examples": EXAMPLES,
+        "examples": OTHER_EXAMPLES if settings.SYSTEM_PROMPT else EXAMPLES,
         "only_local": only_local,
     }
     return render(request, "chat/home.html", context, status=status)

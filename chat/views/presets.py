@@ -2,10 +2,12 @@
 
 Presets for everybody are the administrators'."""
 
+from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -27,7 +29,7 @@ def instructions(request: HttpRequest) -> HttpResponse:
         Preferences.objects.update_or_create(
             user_id=request.user.pk, defaults={"instructions": form.cleaned_data["instructions"]}
         )
-        return SeeOther(reverse("chat:presets"))
+        return _saved(request)
     if text := unsent(request):
         form.initial["instructions"] = text
     return render(request, "chat/instructions.html", {"form": form}, status=400 if form.errors else 200)
@@ -40,7 +42,7 @@ def presets(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 LoginRequiredMiddleware stands before every view
     form = PresetForm(request.POST or None, instance=Preset(user_id=request.user.pk))
     if request.method == "POST" and keep_preset(form):
-        return SeeOther(reverse("chat:presets"))
+        return _saved(request)
     if text := unsent(request):
         form.initial["text"] = text
     offered = Preset.objects.offered_to(request.user)
@@ -56,7 +58,7 @@ def preset(request: HttpRequest, preset_id: int) -> HttpResponse:
     row = get_object_or_404(Preset.objects.owned_by(request.user), pk=preset_id)
     form = PresetForm(request.POST or None, instance=row)
     if request.method == "POST" and keep_preset(form):
-        return SeeOther(reverse("chat:presets"))
+        return _saved(request)
     if text := unsent(request):
         form.initial["text"] = text
     return render(
@@ -68,4 +70,9 @@ def preset(request: HttpRequest, preset_id: int) -> HttpResponse:
 def delete(request: HttpRequest, preset_id: int) -> HttpResponse:
     """Conversations that had it go on without it."""
     get_object_or_404(Preset.objects.owned_by(request.user), pk=preset_id).delete()
+    return SeeOther(reverse("chat:presets"))
+
+
+def _saved(request: HttpRequest) -> HttpResponse:
+    messages.success(request, _("Saved."))
     return SeeOther(reverse("chat:presets"))

@@ -154,6 +154,7 @@ def test_a_deleted_account_is_gone_and_signed_out(fresh: Client, bea: User) -> N
     assert not User.objects.filter(username="bea").exists()
     assert Generation.objects.get(pk=row.pk).state == "cancelled"
     assert fresh.get("/")["Location"].startswith("/accounts/login/")
+    assert "Your account and all that was in it are gone." in fresh.get("/accounts/login/").content.decode()
 
 
 @pytest.mark.django_db(transaction=True)

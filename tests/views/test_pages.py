@@ -2,6 +2,7 @@
 
 import html
 import re
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -27,6 +28,14 @@ def test_first_page_invites(page: Client) -> None:
         ("scripted:scripted-1", " selected", "Scripted One"),
         ("scripted:scripted:2", "", "Scripted Two"),
     ]
+
+
+def test_examples_are_about_training_where_the_coach_answers(page: Client, settings: Any) -> None:
+    coach = shown(page, "/")
+    settings.SYSTEM_PROMPT = "You are a pirate."
+    other = shown(page, "/")
+    assert ("morning run" in coach, "Lisbon" in coach) == (True, False)
+    assert ("morning run" in other, "Lisbon" in other, other.count("data-example")) == (False, True, 3)
 
 
 def test_examples_fill_the_line_without_a_script(page: Client) -> None:

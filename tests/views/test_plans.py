@@ -73,6 +73,19 @@ def test_no_button_where_no_plans_are_made(settings: object) -> None:
     assert 'value="plan"' not in client_of(person()).get("/").content.decode()
 
 
+def test_settings_lead_to_plans_where_there_can_be_any(settings: object) -> None:
+    """The coach makes them; under another prompt there are those that it made before."""
+    ana, bob = person(), person("bob")
+    ended(sent(ana, "a", plan=True), reading(plan_json()))
+    settings.SYSTEM_PROMPT = "You are a pirate."  # type: ignore[attr-defined]
+    assert ["/plans/" in client_of(who).get("/settings/").content.decode() for who in (ana, bob)] == [
+        True,
+        False,
+    ]
+    settings.SYSTEM_PROMPT = ""  # type: ignore[attr-defined]
+    assert "/plans/" in client_of(bob).get("/settings/").content.decode()
+
+
 def test_a_confirmed_plan_is_shown_as_a_table_and_never_as_json() -> None:
     ana = person()
     row = ended(sent(ana, "a", plan=True), reading(plan_json()))

@@ -15,7 +15,8 @@ def test_one_is_made_changed_and_deleted(page: Client, ana: User) -> None:
     row = Preset.objects.get()
     assert (row.user_id, row.name, row.text) == (ana.pk, "Marathon runner", "I run.\nA lot.")
     html = page.get("/presets/").content.decode()
-    assert ("Marathon runner" in html, f"/presets/{row.pk}/" in html) == (True, True)
+    assert ("Marathon runner" in html, f"/presets/{row.pk}/" in html, "Saved." in html) == (True, True, True)
+    assert "Saved." not in page.get("/presets/").content.decode()
     assert page.post(f"/presets/{row.pk}/", {"name": "Runner", "text": "I run."}).status_code == 303
     row.refresh_from_db()
     assert (row.user_id, row.name, row.text) == (ana.pk, "Runner", "I run.")
@@ -83,6 +84,8 @@ def test_the_composer_asks_in_the_chosen_way(page: Client, ana: User) -> None:
     assert page.post("/", told).status_code == 303
     owned = Conversation.objects.get()
     assert (owned.preset, owned.temperature, owned.max_tokens) == (mine, None, 300)
+    row = page.get(f"/conversations/{owned.pk}/").content.decode().partition('class="tune"')[2]
+    assert f'<bdi class="preset">{mine.name}</bdi>' in row.partition("</summary>")[0]
     hers = Preset.objects.create(user_id=person("eva").pk, name="Hers", text="a")
     for wrong in ({"preset": str(hers.pk)}, {"max_tokens": "7"}, {"temperature": "hot"}):
         assert page.post("/", {**told, **wrong}).status_code == 400

@@ -48,6 +48,15 @@ const files = form && composer && new Files(form, (sentence) => composer.tell(se
 const kept = form && composer && keep(form, composer, sessionStorage);
 if (kept) form?.addEventListener("input", kept);
 
+/** The preset that the next question is asked with stands in the composer's row. */
+function namePreset() {
+  const select = /** @type {HTMLSelectElement | null} */ (form?.querySelector("select[name=preset]") ?? null);
+  const name = form?.querySelector(".tune .preset");
+  if (select && name) name.textContent = select.value ? (select.selectedOptions[0]?.text ?? "") : "";
+}
+form?.addEventListener("change", namePreset);
+namePreset();
+
 /** @param {import("./composer.js").Started} turn */
 function started(turn) {
   files?.clear();
