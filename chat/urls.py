@@ -33,6 +33,7 @@ urlpatterns = [
     path("shortcuts/", shortcuts.shortcuts, name="shortcuts"),
     path("settings/", account.settings, name="settings"),
     path("settings/download/", account.download, name="download"),
+    path("settings/download/file/", account.download_file, name="download_file"),
     path("settings/delete/", account.delete, name="delete_account"),
     path("language/", language.choose, name="language"),
     path("conversations/<uuid:conversation_id>/", pages.conversation, name="conversation"),

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import secrets
+from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -129,16 +130,19 @@ def contents(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag("chat/_undo.html", takes_context=True)
 def undo(context: template.Context) -> dict[str, Any]:
-    """Says what was deleted by the request that led here, with the way back, as long as there is one."""
+    """Says what was deleted or archived by the request that led here, with the way back, as long as there is one."""
     request, user = context.get("request"), context.get("user")
-    lying = None
-    if request is not None and user is not None and user.is_authenticated:
-        try:
-            key = UUID(request.GET.get("deleted", ""))
-        except ValueError:
-            return {"lying": None}
-        lying = retention.restorable(user.pk).filter(pk=key).first()
-    return {"lying": lying}
+    if request is None or user is None or not user.is_authenticated:
+        return {}
+    rows = {
+        "lying": ("deleted", retention.restorable(user.pk)),
+        "put_away": ("put_away", Conversation.objects.owned_by(user).filter(archived__isnull=False)),
+    }
+    found = {}
+    for name, (said, among) in rows.items():
+        with suppress(ValueError):
+            found[name] = among.filter(pk=UUID(request.GET.get(said, ""))).first()
+    return found
 
 
 def by_age(conversations: list[Conversation], today: dt.date) -> list[Group]:

@@ -7,6 +7,7 @@ import tempfile
 from typing import Any
 
 from allauth.account.decorators import reauthentication_required
+from allauth.core.exceptions import ReauthenticationRequired
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import get_adapter
 from allauth.usersessions.models import UserSession
@@ -16,6 +17,7 @@ from django.contrib.auth import logout
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -61,7 +63,28 @@ def settings(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 @reauthentication_required  # type: ignore[untyped-decorator] # allauth has no types
-def download(request: HttpRequest) -> StreamingHttpResponse:
+def download(request: HttpRequest) -> HttpResponse:
+    """The page that says that the download has begun, and begins it: a file alone would leave the page before it standing,
+    which may be the form with the password."""
+    response = render(request, "chat/download.html")
+    # By the header, so that it needs no script, and a reader of the screen hears of no page that changes by itself.
+    response["Refresh"] = f"1; url={reverse('chat:download_file')}"
+    return response
+
+
+@never_cache
+@require_GET
+def download_file(request: HttpRequest) -> HttpResponseBase:
+    """The file itself; whoever has to say first who they are comes to the page that begins it, and stays on no form."""
+    try:
+        response: HttpResponseBase = _everything(request)
+    except ReauthenticationRequired:
+        return SeeOther(reverse("chat:download"))
+    return response
+
+
+@reauthentication_required  # type: ignore[untyped-decorator] # allauth has no types
+def _everything(request: HttpRequest) -> StreamingHttpResponse:
     """Everything that is kept of them. It is put together on disk and sent piece by piece: it may be large."""
     assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 as in `settings`
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it)

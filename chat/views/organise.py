@@ -79,7 +79,13 @@ def mark(request: HttpRequest, conversation_id: UUID, *, what: str, on: bool) ->
     row = _owned(request, conversation_id)
     verb = conversations.pin if what == "pinned" else conversations.archive
     verb(row, on=on)
-    return _done(request, _back(request, reverse("chat:conversation", args=[row.pk])))
+    here = reverse("chat:conversation", args=[row.pk])
+    if what == "pinned" or not on:
+        return _done(request, _back(request, here))
+    if not wants_json(request):
+        return SeeOther(_saying(_back(request, here), "put_away", row))
+    told = _("“%(title)s” was archived.") % {"title": row.title}
+    return _done(request, here, undo=reverse("chat:unarchive", args=[row.pk]), message=told)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -117,8 +123,7 @@ def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
                 "message": _("“%(title)s” was deleted.") % {"title": row.title},
             }
         )
-    back = _back(request, reverse("chat:home"), but=str(row.pk))
-    return SeeOther(f"{back}{'&' if '?' in back else '?'}deleted={row.pk}")
+    return SeeOther(_saying(_back(request, reverse("chat:home"), but=str(row.pk)), "deleted", row))
 
 
 @require_POST
@@ -152,8 +157,14 @@ def _back(request: HttpRequest, otherwise: str, *, but: str = "") -> str:
     parts = urlsplit(came_from)
     if not parts.netloc or (but and but in parts.path):
         return otherwise
-    kept = "&".join(piece for piece in parts.query.split("&") if piece and not piece.startswith("deleted="))
+    said = ("deleted=", "put_away=")
+    kept = "&".join(piece for piece in parts.query.split("&") if piece and not piece.startswith(said))
     return f"{parts.path}?{kept}" if kept else parts.path
+
+
+def _saying(url: str, what: str, row: Conversation) -> str:
+    """The address with what happened to a conversation, for the notice with its way back."""
+    return f"{url}{'&' if '?' in url else '?'}{what}={row.pk}"
 
 
 def _rename(request: HttpRequest, row: Conversation, form: TitleForm, status: int = 200) -> HttpResponse:

@@ -66,7 +66,7 @@ def test_the_menu_leads_to_the_settings_and_they_lead_everywhere(fresh: Client) 
     assert fresh.get("/accounts/2fa/")["Location"] == "/settings/"
 
 
-FILES = {"chat:export_everything", "chat:export_json", "chat:export_md", "chat:download"}
+FILES = {"chat:export_everything", "chat:export_json", "chat:export_md", "chat:download_file"}
 NO_LINK = {
     "chat:contents": "the list, for the script",
     "chat:events": "data for the script",
@@ -129,6 +129,16 @@ def test_a_sign_in_alone_is_not_enough(signed_in: Client, path: str) -> None:
     assert (answer.status_code, answer["Location"]) == (302, path)
 
 
+def test_a_download_has_a_page_that_begins_it(signed_in: Client) -> None:
+    """A file alone would leave the form with the password standing."""
+    assert signed_in.get("/settings/download/file/")["Location"] == "/settings/download/"
+    signed_in.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    page = signed_in.get("/settings/download/")
+    html = page.content.decode()
+    assert ("The download has begun" in html, 'href="/settings/download/file/"' in html) == (True, True)
+    assert page["Refresh"] == "1; url=/settings/download/file/"
+
+
 def test_who_has_nothing_to_show_is_not_locked_out(page: Client, ana: User) -> None:
     """Somebody who signs in by another service has no password: they may still take their data and go."""
     ana.set_unusable_password()
@@ -162,7 +172,7 @@ async def test_the_data_come_in_pieces_and_are_all_there(monkeypatch: pytest.Mon
     monkeypatch.setattr(exports, "CHUNK_BYTES", 100)
     client = AsyncClient()
     await _signed_in(client)
-    answer = await client.get("/settings/download/")
+    answer = await client.get("/settings/download/file/")
     pieces = [piece async for piece in answer.streaming_content]  # type: ignore[attr-defined]
     body = b"".join(pieces)
     assert (answer["Content-Type"], int(answer["Content-Length"])) == ("application/zip", len(body))

@@ -116,8 +116,15 @@ def test_pin_and_archive(page: Client, owned: Conversation) -> None:
     assert marks() == (True, False)
     assert "<h2>Pinned</h2>" in page.get("/").content.decode()
     response = page.post(f"{url}archive/", headers={"Referer": "http://testserver/search/?q=a&deleted=b"})
-    assert (response.status_code, response.headers["Location"]) == (303, "/search/?q=a")
+    assert (response.status_code, response.headers["Location"]) == (
+        303,
+        f"/search/?q=a&put_away={owned.pk}",
+    )
     assert marks() == (False, True)
+    html = page.get(f"{url}?put_away={owned.pk}").content.decode()
+    assert ("“How long?” was archived." in html, html.count(f'formaction="{url}unarchive/"')) == (True, 2)
+    told = {"url": url, "undo": f"{url}unarchive/", "message": "“How long?” was archived."}
+    assert page.post(f"{url}archive/", headers=JSON).json() == told
     assert f'href="{url}"' not in page.get("/").content.decode()
     assert f'href="{url}"' not in page.get("/conversations/").content.decode()
     assert f'href="{url}"' in page.get("/conversations/?archived").content.decode()

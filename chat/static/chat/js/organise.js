@@ -123,8 +123,8 @@ async function organise(button, byKey) {
   const isList = button.closest(".rows") !== null;
   const answer = await post(button.formAction);
   if (!answer) return;
-  if (button.dataset.organise === "delete") {
-    if (isHere) {
+  if (answer.undo) {
+    if (isHere && button.dataset.organise === "delete") {
       location.assign(`${answer.url}?${new URLSearchParams({ deleted: current() })}`);
       return;
     }
