@@ -16,6 +16,8 @@ from collections.abc import Callable
 # Per document. 100 KB of prose with lists, tables and code need some 15,000, a list of 10,000 tasks 90,000, a table
 # of 10,000 rows 113,000: the densest that may be honest. All of them take about half a second of CPU.
 STEPS = 120_000
+# No text of more lines is read as Markdown at all: only to find that it asks for too much would take seconds.
+LINES = 60_000
 # An attempt may have to look through its whole paragraph; so many characters of it cost as much as one attempt.
 CHARS_PER_STEP = 2_000
 DECORATION_CPU_S = 0.4
@@ -23,6 +25,12 @@ DECORATION_CPU_S = 0.4
 
 class TooMuch(Exception):
     """The document's work is used up; what is left of it is shown plainer."""
+
+
+def check_lines(text: str) -> None:
+    """Raises `TooMuch` for a text of more lines than are read."""
+    if text.count("\n") + text.count("\r") > LINES:
+        raise TooMuch
 
 
 class Effort:
@@ -44,6 +52,11 @@ class Effort:
         """The rules are about to look at one place, so many times, in a text of `length` characters. Raises `TooMuch`."""
         self.steps -= times * (1 + length // CHARS_PER_STEP)
         if self.steps < 0:
+            raise TooMuch
+
+    def check(self, times: int) -> None:
+        """Raises `TooMuch` where there is not enough left for so many steps, and takes none."""
+        if times > self.steps:
             raise TooMuch
 
     def begin_decoration(self) -> None:

@@ -38,6 +38,7 @@ IMAGE_SOURCE = re.compile(r"data:image/(?:png|gif|jpeg|webp);|/(?![/\\])", re.IG
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _TASK = re.compile(r"\[([ xX])\](?=[ \t\n])")
 _OPENERS = frozenset("[!<$\\:")
+_FENCES = frozenset("`~")
 _LINK_BEGINS = re.compile(r"//|mailto:", re.IGNORECASE)
 
 Tokens = Sequence[Token]
@@ -69,8 +70,10 @@ def grammar() -> MarkdownIt:
 
 
 # --- What it costs ------------------------------------------------------------------------------------------
-def _take_block_step(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:  # noqa: FBT001
-    _effort(state.env).take()
+def _take_block_step(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:  # noqa: FBT001
+    # A list in a list is read again at each level, and a block of code is dear to show.
+    first = state.src[(at := state.bMarks[start] + state.tShift[start]) : at + 1]
+    _effort(state.env).take(5 if first in _FENCES else 2 if state.level > 2 else 1)
     return False
 
 
@@ -85,6 +88,8 @@ def _take_inline_step(state: StateInline, _silent: bool) -> bool:  # noqa: FBT00
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 markdown-it's form
     """The library's rule; each row gets as many cells as the first, so a few bytes may make very many."""
+    # Its first line is read whole before any of it can be counted.
+    _effort(state.env).check(state.src.count("|", state.bMarks[start], state.eMarks[start]))
     before = len(state.tokens)
     found = table(state, start, end, silent)
     _effort(state.env).take((len(state.tokens) - before) * 2 // 3)

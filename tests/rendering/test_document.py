@@ -69,8 +69,22 @@ def test_hostile_text(markdown: str, html: str) -> None:
     assert render(markdown) == html
 
 
+def test_escaped_signs_stay_what_they_are() -> None:
+    """The sanitiser sees other characters in their place; whoever writes those gets neither a sign nor a tag."""
+    written = """[a](/b?c=1&d="e"&lt;) <i> & 'f' "g" \ufdd1script\ufdd2 \ufdd0lt; `&amp; \ufdd3`"""
+    assert render(written) == (
+        '<p><a href="/b?c=1&amp;d=%22e%22%3C" rel="noopener noreferrer nofollow">a</a> &lt;i&gt; &amp; \'f\' &quot;g&quot; '
+        "\ufffdscript\ufffd \ufffdlt; <code>&amp;amp; \ufffd</code></p>\n"
+    )
+    assert render("[a](jav&#x0A;ascript&colon;b) [c](&amp;#106;avascript:d)") == (
+        '<p><a href="jav%0Aascript:b" rel="noopener noreferrer nofollow">a</a> '
+        '<a href="&amp;#106;avascript:d" rel="noopener noreferrer nofollow">c</a></p>\n'
+    )
+
+
 # --- What it costs ------------------------------------------------------------------------------------------
 MANY = 50_000
+WHOLE = 1_900_000  # characters, about as many as an answer may have
 HOSTILE = {
     "beginnings of formulas": "\\[a\n" * (MANY // 4),
     "beginnings of formulas, quoted": "> \\[a\n" * (MANY // 6),
@@ -98,6 +112,18 @@ HOSTILE = {
     "console": "```console\n" + "a" * 29_000 + "\n```",
     "matlab": "```matlab\n" + " \n" * 14_000 + "\n```",
     "many fences": ("```perl\n" + ("s{" * 400 + "\n") * 10 + "\n```\n\n") * 6,
+    "ampersands": "&" * WHOLE,
+    "ampersands that are written out": "&amp;" * (WHOLE // 5),
+    "characters that are none": "&#1114111;" * (WHOLE // 10),
+    "quotation marks": '"' * WHOLE,
+    "pointed brackets": "<" * WHOLE,
+    "short paragraphs": "a\n\n" * (WHOLE // 3),
+    "short paragraphs, as many as are read": "a\n\n" * 30_000,
+    "lists in lists": "- - - - - - - - - - a\n" * (WHOLE // 22),
+    "lists in lists, as many as are read": "- - - - - - - - - - a\n" * 60_000,
+    "short fences": "```python\nx=1\n```\n" * (WHOLE // 18),
+    "short fences, as many as are read": "```python\nx=1\n```\n" * 20_000,
+    "a wide table": "|" + "a|" * (WHOLE // 4) + "\n|" + "-|" * (WHOLE // 4) + "\n|a|\n",
     "many formulas": ("$$\n" + "x^{2}+" * 320 + "x\n$$\n\n") * 25,
 }
 

@@ -26,6 +26,20 @@ def test_used_up_stays_used_up() -> None:
             effort.take()
 
 
+def test_a_look_ahead_takes_nothing() -> None:
+    effort = Effort(steps=2)
+    effort.check(2)
+    with pytest.raises(TooMuch):
+        effort.check(3)
+    assert effort.steps == 2
+
+
+def test_more_lines_are_not_read() -> None:
+    module.check_lines("a\n" * 30_000 + "b\r" * 30_000)
+    with pytest.raises(TooMuch):
+        module.check_lines("a\n" * 30_000 + "b\r" * 30_001)
+
+
 def test_the_clock_runs_only_while_something_is_decorated() -> None:
     now = 0.0
     effort = Effort(decoration_s=1, clock=lambda: now)
@@ -46,4 +60,8 @@ def test_the_browser_counts_with_the_same_numbers() -> None:
     found = {
         name: int(number.replace("_", "")) for name, number in re.findall(r"const (\w+) = ([\d_]+);", source)
     }
-    assert found == {"STEPS": module.STEPS, "CHARS_PER_STEP": module.CHARS_PER_STEP}
+    assert found == {
+        "STEPS": module.STEPS,
+        "CHARS_PER_STEP": module.CHARS_PER_STEP,
+        "LINES": module.LINES,
+    }

@@ -5,6 +5,7 @@
  */
 const STEPS = 120_000;
 const CHARS_PER_STEP = 2_000;
+const LINES = 60_000;
 
 export class TooMuch extends Error {}
 
@@ -22,4 +23,21 @@ export function beginEffort(env) {
 export function take(env, times = 1, length = 0) {
   env.steps -= times * (1 + Math.floor(length / CHARS_PER_STEP));
   if (env.steps < 0) throw new TooMuch("more work than an honest text needs");
+}
+
+/**
+ * Throws `TooMuch` where there is not enough left for so many steps, and takes none.
+ * @param {any} env
+ * @param {number} times
+ */
+export function check(env, times) {
+  if (times > env.steps) throw new TooMuch("more work than an honest text needs");
+}
+
+/**
+ * Throws `TooMuch` for a text of more lines than are read as Markdown.
+ * @param {string} text
+ */
+export function checkLines(text) {
+  if ((text.match(/[\n\r]/g)?.length ?? 0) > LINES) throw new TooMuch("more lines than are read");
 }

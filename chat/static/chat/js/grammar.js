@@ -4,7 +4,7 @@
  * that nothing moves when the server's answer takes the draft's place. Colours and set formulas come with the answer.
  */
 import { language } from "#chat/blocks";
-import { TooMuch, beginEffort, take } from "#chat/effort";
+import { TooMuch, beginEffort, check, checkLines, take } from "#chat/effort";
 import { LEAST, height } from "#chat/height";
 import { addNotes } from "#chat/notes";
 
@@ -86,13 +86,14 @@ function boundEffort(md) {
   const table = md.block.ruler.__rules__.find((/** @type {any} */ rule) => rule.name === "table").fn;
   const linkify = md.core.ruler.__rules__.find((/** @type {any} */ rule) => rule.name === "linkify").fn;
   const countedTable = (/** @type {any} */ state, /** @type {number} */ start, /** @type {number} */ end, /** @type {boolean} */ silent) => {
+    check(state.env, count(state.src.slice(state.bMarks[start], state.eMarks[start]), "|"));
     const before = state.tokens.length;
     const found = table(state, start, end, silent);
     take(state.env, Math.floor(((state.tokens.length - before) * 2) / 3));
     return found;
   };
   md.block.ruler.at("table", countedTable, { alt: ["paragraph", "reference"] });
-  md.block.ruler.before("table", "effort", (/** @type {any} */ state) => (take(state.env), false), { alt });
+  md.block.ruler.before("table", "effort", blockStep, { alt });
   md.inline.ruler.before("text", "effort", (/** @type {any} */ { env, src, pos }) => {
     take(env, src.startsWith("://", pos) ? 10 : 1, OPENERS.includes(src[pos]) ? src.length : 0);
     return false;
@@ -122,13 +123,33 @@ function boundEffort(md) {
     ),
   );
   const parse = md.parse.bind(md);
-  md.parse = (/** @type {string} */ text, /** @type {any} */ env) => {
+  md.parse = (/** @type {string} */ written, /** @type {any} */ env) => {
+    const text = written.replace(/[\ufdd0-\ufdd3]/g, "\ufffd"); // the server needs these for itself
     beginEffort(env);
     return unlessTooMuch(
-      () => parse(text, env),
+      () => (checkLines(text), parse(text, env)),
       () => plainParagraphs(text, new md.core.State(text, md, env).Token),
     );
   };
+}
+
+/**
+ * A list in a list is read again at each level, and a block of code is dear to show.
+ * @param {any} state
+ * @param {number} start
+ */
+function blockStep(state, start) {
+  const first = state.src[state.bMarks[start] + state.tShift[start]];
+  take(state.env, first === "`" || first === "~" ? 5 : state.level > 2 ? 2 : 1);
+  return false;
+}
+
+/**
+ * @param {string} text
+ * @param {string} sign
+ */
+function count(text, sign) {
+  return text.split(sign).length - 1;
 }
 
 /**
