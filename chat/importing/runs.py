@@ -8,6 +8,7 @@ same file can then be sent again, and nothing comes twice.
 import datetime as dt
 import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from hashlib import sha256
@@ -30,6 +31,9 @@ log = logging.getLogger(__name__)
 
 SILENT_S = 60
 MOST_TOLD = 100
+# A file of so many that cannot be read, one after the other, is of something else.
+MOST_REFUSED_ON_END = 1_000
+TELL_S = 1.0
 # An archive of text is about a fifth of it.
 EXPANSION = 5
 _one_at_a_time = threading.Lock()
@@ -88,25 +92,34 @@ def _alone(import_id: UUID) -> None:
         connection.close()
 
 
-def run(import_id: UUID) -> None:
-    """Read the file to its end, conversation by conversation; the row tells how far it is."""
+def run(import_id: UUID, *, clock: Callable[[], float] = time.monotonic) -> None:
+    """Read the file to its end, conversation by conversation; the row tells how far it is, each second."""
     row = Import.objects.select_related("user").filter(pk=import_id).first()
     path = _path(import_id)
     if row is None:
         path.unlink(missing_ok=True)
         return
     left_out: Counter[str] = Counter()
+    told = -TELL_S
+    on_end = 0
     try:
         with path.open("rb") as file:
             most = EXPANSION * settings.GYMNASIA.max_import_bytes
             for found in container.read(file, most_bytes=most, now=timezone.now()):
+                refused = row.refused
                 left_out += _take(row, found)
-                _tell(row, left_out)
-                if not Import.objects.filter(pk=row.pk).exists():
-                    return  # its person is gone
+                on_end = on_end + 1 if row.refused > refused else 0
+                if on_end >= MOST_REFUSED_ON_END:
+                    raise NotTaken("refused")
+                if clock() - told >= TELL_S:
+                    if not _tell(row, left_out):
+                        return  # its person is gone
+                    told = clock()
     except NotTaken as error:
         row.fault = error.why
     except DatabaseError:
+        if not Import.objects.filter(pk=row.pk).exists():
+            return  # its person went in mid-conversation
         raise
     except Exception:  # a fault of ours, or of the disk: whoever waits for the report is told
         log.exception("the file of import %s cannot be read", import_id)
@@ -147,9 +160,9 @@ def _refuse(row: Import, title: str, why: str) -> None:
         row.refusals.append([title, why])
 
 
-def _tell(row: Import, left_out: Counter[str]) -> None:
-    """An update: a row that is gone with its person is not made again."""
-    Import.objects.filter(pk=row.pk).update(
+def _tell(row: Import, left_out: Counter[str]) -> bool:
+    """An update: a row that is gone with its person is not made again. Says whether it is still there."""
+    found = Import.objects.filter(pk=row.pk).update(
         beat=timezone.now(),
         ended=row.ended,
         came=row.came,
@@ -160,6 +173,7 @@ def _tell(row: Import, left_out: Counter[str]) -> None:
         left_out=dict(left_out),
         fault=row.fault,
     )
+    return found > 0
 
 
 def _clear(folder: Path) -> None:

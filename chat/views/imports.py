@@ -31,6 +31,7 @@ FAULTS = {
     "too_long": gettext_lazy("The file is too large. What stood before the limit was read."),
     "conversation_too_long": gettext_lazy("One conversation is too large; what follows it was not read."),
     "nothing": gettext_lazy("There is no conversation in this file."),
+    "refused": gettext_lazy("A thousand in a row were refused; what follows them was not read."),
     "lost": gettext_lazy("The file could not be read on this server. Send it again."),
 }
 REFUSALS = {

@@ -65,6 +65,26 @@ def test_what_came_before_a_cut_stays(ana: AbstractBaseUser) -> None:
     assert (row.fault, row.came) == ("cut", 1)
 
 
+def test_a_file_of_something_else_is_given_up(ana: AbstractBaseUser) -> None:
+    """A thousand refusals on end, not in all: what can be read in between begins the count anew."""
+    odd: list[Any] = [{}] * 999
+    row = read(ana, json.dumps([*odd, plain(), *odd, ours()]).encode())
+    assert (row.fault, row.came, row.refused, len(row.refusals)) == ("", 2, 1998, 100)
+    row = read(ana, json.dumps([{}] * 100_000).encode())
+    assert (row.fault, row.came, row.refused, row.ended is not None) == ("refused", 0, 1_000, True)
+
+
+def test_progress_is_told_each_second(ana: AbstractBaseUser, django_assert_num_queries: Any) -> None:
+    """Not for each conversation: a million of them would be as many writes."""
+    row = runs.begin(ana, "x.json", [json.dumps([{}] * 500).encode()])
+    with django_assert_num_queries(3):  # the row, its first and its last word
+        runs.run(row.pk, clock=lambda: 7.0)
+    row = runs.begin(ana, "x.json", [json.dumps([{}] * 5).encode()])
+    seconds = iter(range(100))
+    with django_assert_num_queries(7):
+        runs.run(row.pk, clock=lambda: float(next(seconds)))
+
+
 def test_a_form_that_comes_twice_is_one_import(ana: AbstractBaseUser, data: Path) -> None:
     """A double click; another file by the same form, or the same by another one, is another import."""
     file = json.dumps([plain()]).encode()
