@@ -44,7 +44,7 @@ else:
 class GenerationAdmin(ReadOnly):
     """One attempt at one reply: how it stands, why, and each step that led there."""
 
-    list_display = ("created", "state", "reason", "endpoint", "model", "user", "attempt", "seconds")
+    list_display = ("created", "state", "reason", "model", "user", "seconds", "attempt", "endpoint")
     list_filter = (
         "state",
         ("reason", admin.AllValuesFieldListFilter),
@@ -236,13 +236,13 @@ class JournalRowAdmin(ReadOnly):
     list_display = (
         "at",
         "subject",
-        "subject_id",
-        "sequence",
         "from_state",
         "trigger",
         "to_state",
-        "actor",
         "reason",
+        "actor",
+        "sequence",
+        "subject_id",
     )
     list_filter = ("subject", "trigger", "to_state", ("reason", admin.AllValuesFieldListFilter), "at")
     search_fields = ("subject_id", "actor")
@@ -272,8 +272,9 @@ class ConversationAdmin(ReadOnly):
 class MessageAdmin(ReadOnly):
     """What was said and is whole; the text is on the detail page."""
 
-    list_display = ("id", "kind", "conversation_id", "created")
+    list_display = ("created", "kind", "conversation_id", "id")
     list_filter = ("kind", "created")
+    ordering = ("-created",)
     search_fields = ("id", "conversation__id", "conversation__user__username")
 
 

@@ -228,6 +228,7 @@ vars().update(_email)
 # --- Language, time, files ------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 LANGUAGES = words.offered()
+FORMAT_MODULE_PATH = "gymnasia.formats"
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "static/"

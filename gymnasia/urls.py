@@ -26,6 +26,7 @@ def enter_admin(request: HttpRequest, extra_context: Any = None) -> HttpResponse
     return redirect("admin:index")
 
 
+admin.site.site_header = admin.site.site_title = "Gymnasia"
 setattr(admin.site, "login", enter_admin)  # noqa: B010 (not in `vars`: the site is a proxy, and would not see it)
 
 urlpatterns = [

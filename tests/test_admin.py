@@ -153,7 +153,7 @@ def test_attempts_are_linked_both_ways_and_the_message_stands_beside(
     assert f'<a href="{address(Generation, "change", second.pk)}">generation 2 (confirmed)</a>' in one
     assert f'<a href="{address(Generation, "change", first.pk)}">generation 1 (incomplete)</a>' in two
     assert f'<a href="{address(Message, "change", message.pk)}">' in two
-    assert "answer message" not in one
+    assert "(answer)" not in one
     assert cells(two, "Checks") == [
         [name, "passed", "-"]
         for name in (
@@ -284,6 +284,19 @@ def test_replies_are_filtered_by_who_asked(root: Client, rows: tuple[Generation,
     assert found == {"": 4, ana: 2, eva: 0, "x": 0, "9" * 40: 0, "1" * 18: 0}
     assert [f"?user={pk}" in text_of(root, url) for pk in (ana, eva)] == [True, False]
     assert f"?user={eva}" in text_of(root, f"{url}?user={eva}")
+
+
+def test_messages_stand_newest_first_and_moments_have_seconds(
+    root: Client, rows: tuple[Generation, Generation]
+) -> None:
+    """Two replies within a minute would look as one, and the last message is the one that is looked for."""
+    html = text_of(root, address(Message, "changelist"))
+    newest = Message.objects.order_by("-created")
+    found = re.findall(r'class="field-created[^>]*><a [^>]*>([^<]*)<', html)
+    assert found == [f"{message.created:%Y-%m-%d %H:%M:%S}" for message in newest]
+    assert html.count("Django administration") == 0
+    page = text_of(root, address(Message, "change", newest[0].pk))
+    assert f"message {newest[0].pk} ({newest[0].get_kind_display()})" in page
 
 
 def test_an_id_is_found_as_it_is_written_elsewhere(root: Client, rows: tuple[Generation, Generation]) -> None:

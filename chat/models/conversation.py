@@ -128,4 +128,4 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} message {self.pk}"
+        return f"message {self.pk} ({self.get_kind_display()})"

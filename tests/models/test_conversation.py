@@ -50,7 +50,7 @@ def test_rows_say_what_they_are() -> None:
     """The admin shows these words; a message's text is not among them."""
     row = ended(sent(person(), "Secret question"), reading("Secret answer"))
     assert str(row.conversation) == "Secret question"
-    assert str(row.message) == f"answer message {row.message.pk}"
+    assert str(row.message) == f"message {row.message.pk} (answer)"
     assert str(Generation.objects.get()) == "generation 1 (confirmed)"
 
 
