@@ -50,12 +50,14 @@ def styles(context: template.Context, *names: str) -> SafeString:
 
 
 @register.filter
-def when(at: dt.datetime | None) -> str:
-    """A time as `times.js` shows it: today by the clock, this year by the day, before that with the year."""
+def when(at: dt.datetime | None, room: str = "") -> str:
+    """A time as `times.js` shows it: today by the clock, this year by the day, before that with the year; in `narrow` room
+    without the day then."""
     if not at:
         return ""
     day, today = timezone.localdate(at), timezone.localdate()
-    form = "H:i" if day == today else "j M" if day.year == today.year else "j M Y"
+    year = "M Y" if room == "narrow" else "j M Y"
+    form = "H:i" if day == today else "j M" if day.year == today.year else year
     return date_format(timezone.localtime(at), form)
 
 

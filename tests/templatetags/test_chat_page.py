@@ -22,6 +22,7 @@ def test_a_time_is_read_as_with_a_script(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(timezone, "now", lambda: at)
     times = (at, at - dt.timedelta(days=1), at.replace(year=2023), None)
     assert [when(each) for each in times] == ["09:05", "13 Nov", "14 Nov 2023", ""]
+    assert [when(each, "narrow") for each in times] == ["09:05", "13 Nov", "Nov 2023", ""]
 
 
 def test_stretches_of_time() -> None:
