@@ -178,7 +178,7 @@ def test_whatever_else_is_told_is_told_on_the_page_too(page: Client) -> None:
     storage.update(sent)
     page.cookies["messages"] = sent.cookies["messages"].value
     text = page.get("/").content.decode()
-    assert '<p class="notice success" role="status">You have confirmed &lt;it&gt;.</p>' in text
+    assert '<p class="notice column success" role="status">You have confirmed &lt;it&gt;.</p>' in text
     assert 'class="notice' not in page.get("/").content.decode()
 
 

@@ -1,6 +1,7 @@
 """The socket's twins through the real application: server-sent events, and one answer at a time."""
 
 import asyncio
+import threading
 import uuid
 from typing import Any
 
@@ -12,7 +13,7 @@ from chat.engine.embedded import EmbeddedEngine
 from chat.models import Generation
 from tests.engine.conftest import WAIT_S
 from tests.fakes.provider import ScriptedProvider
-from tests.fakes.script import DONE, FIN, Reset, Stall, T, Wait, play, whole_answer
+from tests.fakes.script import DONE, FIN, Reset, Stall, T, Until, Wait, play, whole_answer
 from tests.listeners import ana, cookie, cookie_of, db, engine, provider, row
 from tests.rows import cut, ended, person, sent
 from tests.views.hearing import Heard, Request, asked, kind, nobody_listens, painted, polled, text_of
@@ -123,7 +124,8 @@ async def test_who_comes_back_misses_nothing_and_gets_nothing_twice(
 ) -> None:
     """At every event of a reply, with the id that it had; where both are given, the header is the newer one."""
     steps = [step for number in range(8) for step in (T(f"{number} "), Wait(45))]
-    provider.script = play(*steps, FIN("stop"), DONE)
+    whole, is_heard = "".join(f"{number} " for number in range(8)), threading.Event()
+    provider.script = play(*steps, Until(is_heard), FIN("stop"), DONE)
     running = await db(sent, ana, "Count!", conversation=row.conversation)
     heard: list[Heard] = []
     last, queries = "2:0", {"header": "", "after": "after={}", "both": "after=2:1"}
@@ -137,7 +139,9 @@ async def test_who_comes_back_misses_nothing_and_gets_nothing_twice(
                     heard.append(event)
                     last = event.id or last
                     break
-    assert text_of(heard) == "".join(f"{number} " for number in range(8))
+        if text_of(heard) == whole:
+            is_heard.set()
+    assert text_of(heard) == whole
     assert [kind(event) for event in heard[-2:]] == ["final", "end"]
     assert (
         len({event.id for event in heard}) == len(heard) - 1
@@ -198,7 +202,8 @@ async def test_answers_follow_one_another_by_their_cursors(
 ) -> None:
     """The same frames as the socket's; an answer never waits for what is to come."""
     steps = [step for number in range(8) for step in (T(f"{number} "), Wait(45))]
-    provider.script = play(*steps, FIN("stop"), DONE)
+    whole, is_heard = "".join(f"{number} " for number in range(8)), threading.Event()
+    provider.script = play(*steps, Until(is_heard), FIN("stop"), DONE)
     first = await polled(row.conversation_id, cookie)
     assert ([frame["state"] for frame in first["frames"]], first["cursor"], first["end"]) == (
         ["confirmed"],
@@ -209,16 +214,18 @@ async def test_answers_follow_one_another_by_their_cursors(
     running = await db(sent, ana, "Count!", conversation=row.conversation)
     await painted(running, 2)
     frames: list[Any] = []
-    cursor, ends, cursors = "2:0", [False], []
+    text, cursor, ends, cursors = "", "2:0", [False], []
     while not ends[-1]:
         answer = await polled(row.conversation_id, cookie, cursor)
         frames += answer["frames"]
         cursor = answer["cursor"]
         ends.append(answer["end"])
         cursors.append(cursor)
-    paints = [frame for frame in frames if isinstance(frame, list)]
+        text = "".join(frame[2] for frame in frames if isinstance(frame, list))
+        if text == whole:
+            is_heard.set()
     finals = [frame for frame in frames if isinstance(frame, dict) and frame["type"] == "final"]
-    assert "".join(paint[2] for paint in paints) == "".join(f"{number} " for number in range(8))
+    assert text == whole
     assert [(final["generation"], final["state"]) for final in finals] == [(str(running.pk), "confirmed")]
     assert (cursor, ends.count(True), len(set(cursors)) > 2) == ("3:0", 1, True)
     assert len(engine.hub) == 0
