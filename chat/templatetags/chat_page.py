@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from babel.dates import format_skeleton
 from django import template
 from django.conf import settings
 from django.db.models import F
@@ -56,9 +57,17 @@ def when(at: dt.datetime | None, room: str = "") -> str:
     if not at:
         return ""
     day, today = timezone.localdate(at), timezone.localdate()
-    year = "M Y" if room == "narrow" else "j M Y"
-    form = "H:i" if day == today else "j M" if day.year == today.year else year
-    return date_format(timezone.localtime(at), form)
+    if day == today:
+        return date_format(timezone.localtime(at), "H:i")
+    # The browser and Babel have the forms of each language from one source, Unicode's.
+    year = "yMMM" if room == "narrow" else "yMMMd"
+    return format_skeleton(
+        "MMMd" if day.year == today.year else year, timezone.localtime(at), locale=_locale()
+    )
+
+
+def _locale() -> str:
+    return translation.to_locale(translation.get_language() or settings.LANGUAGE_CODE)
 
 
 @register.simple_tag

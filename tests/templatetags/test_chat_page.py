@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.template import Context, Template
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from chat.models import Conversation
 from chat.templatetags.chat_page import by_age, icon, when
@@ -21,8 +21,14 @@ def test_a_time_is_read_as_with_a_script(monkeypatch: pytest.MonkeyPatch) -> Non
     at = dt.datetime(2026, 11, 14, 9, 5, tzinfo=dt.UTC)
     monkeypatch.setattr(timezone, "now", lambda: at)
     times = (at, at - dt.timedelta(days=1), at.replace(year=2023), None)
-    assert [when(each) for each in times] == ["09:05", "13 Nov", "14 Nov 2023", ""]
-    assert [when(each, "narrow") for each in times] == ["09:05", "13 Nov", "Nov 2023", ""]
+    for language, day, full, short in (
+        ("en", "Nov 13", "Nov 14, 2023", "Nov 2023"),
+        ("pt-br", "13 de nov.", "14 de nov. de 2023", "nov. de 2023"),
+        ("es", "13 nov", "14 nov 2023", "nov 2023"),
+    ):
+        with translation.override(language):
+            assert [when(each) for each in times] == ["09:05", day, full, ""]
+            assert [when(each, "narrow") for each in times] == ["09:05", day, short, ""]
 
 
 def test_stretches_of_time() -> None:

@@ -203,12 +203,12 @@ def test_no_page_mixes_languages(client: Client, db: None, path: str, title: str
 
 
 def test_dates_are_in_the_language_of_the_page(page: Client, ana: User) -> None:
-    """Names of months come from Django, everything around them from us."""
+    """Days come from Unicode's tables, as in the browser; everything around them from us."""
     sent(ana)
     day = dt.datetime(2026, 2, 3, tzinfo=dt.UTC)
     Conversation.objects.update(updated=day)
     text = page.get("/", headers={"Accept-Language": "pt-BR"}).content.decode()
-    assert ">3 Fev</time>" in text
+    assert ">3 de fev.</time>" in text
     assert "<h2>Antes</h2>" in text
 
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** The dialog in which a person looks for messages: asks while they type, shows the list that the search page would show. */
 
-import { actionOf } from "#chat/keys";
+import { actionOf, composes } from "#chat/keys";
 
 const WAIT_MS = 150;
 const MAC = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
@@ -99,12 +99,12 @@ export class Finder {
       this.dialog.close();
       return;
     }
-    if (event.key === "Escape" && !event.isComposing) {
+    if (event.key === "Escape" && !composes(event)) {
       event.preventDefault(); // in a field for searching it would only empty that, and the person wants to be gone
       this.dialog.close();
       return;
     }
-    if (event.isComposing || (event.key !== "ArrowDown" && event.key !== "ArrowUp")) return;
+    if (composes(event) || (event.key !== "ArrowDown" && event.key !== "ArrowUp")) return;
     const hits = /** @type {HTMLElement[]} */ ([...this.found.querySelectorAll("a.hit")]);
     const to = step(hits.indexOf(/** @type {HTMLElement} */ (document.activeElement)), hits.length, event.key);
     event.preventDefault();

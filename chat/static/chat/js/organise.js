@@ -5,6 +5,7 @@
  */
 import { watchAttention, watchEnds } from "#chat/attention";
 import { Finder } from "#chat/finder";
+import { composes } from "#chat/keys";
 import { tellOthers, watchTabs } from "#chat/tabs";
 import { localiseTimes } from "#chat/times";
 
@@ -194,7 +195,7 @@ function rename(link) {
     }
   };
   line.addEventListener("keydown", (event) => {
-    if (event.isComposing) return;
+    if (composes(event)) return;
     if (event.key !== "Enter" && event.key !== "Escape") return;
     event.preventDefault();
     event.stopPropagation();
@@ -254,7 +255,7 @@ document.addEventListener("submit", () => closeMenus());
 
 document.addEventListener("keydown", (event) => {
   const menu = document.querySelector(`${MENUS}[open]`);
-  if (event.key !== "Escape" || event.isComposing || !menu) return;
+  if (event.key !== "Escape" || composes(event) || !menu) return;
   event.preventDefault();
   event.stopPropagation();
   const isInside = menu.contains(document.activeElement);

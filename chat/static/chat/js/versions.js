@@ -4,6 +4,8 @@
  * every one of them is also a link or a button of a plain form, and stays one where this cannot do its work.
  */
 
+import { composes } from "#chat/keys";
+
 /**
  * @typedef {object} Hooks
  * @property {() => FormData} token
@@ -175,7 +177,7 @@ export class Versions {
       close();
     });
     form.addEventListener("keydown", (event) => {
-      if (event.isComposing || event.keyCode === 229) return;
+      if (composes(event)) return;
       if (event.key === "Escape" && text.value === before) {
         event.preventDefault(); // not Stop
         close();
