@@ -214,6 +214,22 @@ def test_signing_up_by_mail(sends_mail: None, client: Client, db: None) -> None:
     assert EmailAddress.objects.get(email="bea@example.org").verified
 
 
+@pytest.mark.parametrize(
+    ("language", "subject", "begins"),
+    [
+        ("pt-BR", "Confirme seu e-mail · Gymnasia", "Alguém, provavelmente você, deu este endereço"),
+        ("es", "Confirma tu correo · Gymnasia", "Alguien, seguramente tú, dio esta dirección"),
+    ],
+)
+def test_mail_is_in_the_language_of_who_asked_for_it(
+    sends_mail: None, client: Client, db: None, language: str, subject: str, begins: str
+) -> None:
+    form = {"username": "bea", "email": "bea@example.org", "password1": PASSWORD, "password2": PASSWORD}
+    client.post("/accounts/signup/", form, headers={"Accept-Language": language})
+    (message,) = mail.outbox
+    assert (message.subject, message.body[: len(begins)]) == (subject, begins)
+
+
 def test_a_new_password_by_mail(sends_mail: None, client: Client, ana: User) -> None:
     EmailAddress.objects.create(user=ana, email=ana.email, verified=True, primary=True)
     done = client.post("/accounts/password/reset/", {"email": ana.email}, follow=True)

@@ -130,6 +130,8 @@ def test_a_listener_hears_the_start_progress_and_the_end_and_no_token(walker: Pe
           .observe(document.getElementById("announcer"), {childList: true, characterData: true, subtree: true}); })"""
     )
     walker.ask("slow 5 3").becomes("confirmed")
+    walker.ask("slow 5 4").becomes("confirmed")
+    page.wait_for_function("() => heard.at(-1) === 'Ready'")
     page.evaluate("heard.length = 0")
     walker.ask("stall").has("w6")
     page.wait_for_function("() => heard.some((words) => words.startsWith('Words so far'))")

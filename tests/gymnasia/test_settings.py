@@ -99,6 +99,20 @@ def test_djangos_own_check_of_a_deployment_finds_nothing(tmp_path: Path) -> None
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [
+        ("", ["none", "['username*', 'email', 'password1*', 'password2*']"]),
+        ("smtp://mail.example.org", ["mandatory", "['username*', 'email*', 'password1*', 'password2*']"]),
+    ],
+)
+def test_an_address_is_confirmed_only_where_mail_goes_out(
+    tmp_path: Path, url: str, wanted: list[str]
+) -> None:
+    mail = {"EMAIL_URL": url} if url else {}
+    assert values(tmp_path, "ACCOUNT_EMAIL_VERIFICATION", "ACCOUNT_SIGNUP_FIELDS", **mail) == wanted
+
+
 def test_every_fault_is_one_line_and_none_shows_a_secret(tmp_path: Path) -> None:
     """A person who typed three things wrong learns of all three at once."""
     done = python(

@@ -1,9 +1,13 @@
 """One template for page, fragment and final frame; a draft is never dressed as an answer."""
 
+import datetime as dt
 import re
+from decimal import Decimal
 
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import translation
 
 from chat import drafts, generations, running
 from chat.drafts import STORE
@@ -104,3 +108,30 @@ def test_other_words_of_a_state_never_make_it_ready(ana: User) -> None:
     """Whatever text a cut reply has, neither ready nor copy appears."""
     html = render_reply(ended(sent(ana), cut()))
     assert (">ready<" in html, "data-copy" in html) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("language", "figures"),
+    [
+        ("en", ["0.6 s", "12 s", "12,345", "678", "US$ 0.0042", "0.7", "9,000"]),
+        ("pt-br", ["0,6 s", "12 s", "12.345", "678", "US$ 0,0042", "0,7", "9.000"]),
+        ("es", ["0,6 s", "12 s", "12 345", "678", "US$ 0,0042", "0,7", "9 000"]),
+    ],
+)
+def test_what_a_reply_took_is_told_in_the_figures_of_the_language(
+    ana: User, language: str, figures: list[str]
+) -> None:
+    """First word, end, tokens in and out, price, and how it was asked for."""
+    row = ended(sent(ana), reading())
+    Generation.objects.filter(pk=row.pk).update(
+        first_text_at=row.created + dt.timedelta(seconds=0.6),
+        ended_at=row.created + dt.timedelta(seconds=12),
+        usage_input=12_345,
+        usage_output=678,
+        price_usd=Decimal("0.0042"),
+        settings={"temperature": 0.7, "max_tokens": 9_000},
+    )
+    with translation.override(language):
+        html = render_reply(Generation.objects.get(pk=row.pk))
+    told = [text.replace("\xa0", " ") for text in re.findall(r"<dd>(.*?)</dd>", html)]
+    assert (told, html.count("<dt>")) == (figures, len(figures))
