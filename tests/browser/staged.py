@@ -26,9 +26,9 @@ NAME, PASSWORD = "mira", "long-enough-mira-93"
 LIMIT: dict[str, Any] = {
     "GYMNASIA_MESSAGES_PER_HOUR": "100",
     "OPENAI_COMPATIBLE_MODELS": "scripted-1,scripted-2",
-    "GYMNASIA_LEASE_S": str(
-        LEASE.total_seconds()
-    ),  # one that ends much later than any runner's counts as none
+    "GYMNASIA_SYSTEM_PROMPT": "",  # the coach, as it comes
+    # A lease that ends much later than any runner's counts as none.
+    "GYMNASIA_LEASE_S": str(LEASE.total_seconds()),
 }
 MODEL: dict[str, Any] = {"endpoint": "compatible", "model": "scripted-1"}
 
