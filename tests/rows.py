@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import AbstractBaseUser, Permission
 from django.db import connection, transaction
+from django.test import Client
 from django.utils import timezone
 
 from chat import generations, journal, running
@@ -30,6 +31,15 @@ Value = TypeVar("Value")
 def person(name: str = "ana", **more: Any) -> AbstractBaseUser:
     """Somebody who can be signed in, but has no password: hashing one costs a tenth of a second."""
     return get_user_model().objects.create_user(name, **more)
+
+
+def client_of(name: str, *permissions: str, **more: bool) -> Client:
+    """A browser in which somebody with these permissions is signed in."""
+    user: Any = person(name, **more)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
 
 
 def sent(user: AbstractBaseUser, text: str = "How long?", **more: Any) -> Generation:

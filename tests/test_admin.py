@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
@@ -14,21 +13,13 @@ from chat import conversations, generations
 from chat.admin import GenerationAdmin, PresetForm, ToolCallAdmin
 from chat.models import Conversation, GatePolicy, Generation, JournalRow, Message, Preset, ToolCall
 from chat.streaming.reading import ToolCall as Call
-from tests.rows import asking, conversation_of, cut, ended, person, reading, sent
+from tests.rows import asking, client_of, conversation_of, cut, ended, person, reading, sent
 
 MODELS = (Generation, JournalRow, Conversation, Message, ToolCall)
 
 
 CALL = Call("call_1", "find_gym", '{"near": "Secret street", "why": "<i>"}', {"near": "x"}, complete=True)
 OTHER_CALL = Call("call_2", "log_set", "{}", {}, complete=True)
-
-
-def client_of(name: str, *permissions: str, **more: bool) -> Client:
-    user: Any = person(name, **more)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from chat import sharing
 from chat.models import GatePolicy, Preset
-from tests.rows import asking, conversation_of, ended, person, reading, sent
+from tests.rows import asking, client_of, conversation_of, ended, person, reading, sent
 
 REGISTERED = [
     "account.EmailAddress",
@@ -39,14 +39,6 @@ WITHHELD = (Authenticator, SocialAccount, UserSession)
 
 SECRET = re.compile(r"secret|token$|seed|data|password|private|^key|_key$|hash")
 """Names of columns that no page shows. The user's password is Django's own summary with a link to set another."""
-
-
-def client_of(name: str, *permissions: str, **more: bool) -> Client:
-    user: Any = person(name, **more)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture
